@@ -47,7 +47,7 @@ func embed(ctx context.Context, o Options, target bool) (*Embedding, error) {
 	if err := r.startCampaign(o); err != nil {
 		return nil, err
 	}
-	if !checkpoint.Exists(o.Dir) { // said before images are decoded
+	if !checkpoint.Exists(o.Dir) { // before images are decoded
 		return nil, checkpoint.Missing(o.Dir, c)
 	}
 	if err := r.newTrainer(o); err != nil {

@@ -110,9 +110,8 @@ func (x *explorer) explore(ctx context.Context, epoch int) (queries []result.Que
 	return queries, set, err
 }
 
-// release gives the memory of predictions back, if it is worth the time: a million
-// feature vectors are gigabytes, and would otherwise still be there, as garbage,
-// beside those of the next exploration.
+// release gives the memory of predictions back, if it is worth the time: a million feature vectors
+// are gigabytes, and would otherwise stay in memory, as garbage, during the next exploration.
 func release(list ...*trainer.Predictions) {
 	const worth = 1 << 28 // bytes
 	size := 0
@@ -268,7 +267,7 @@ func (x *explorer) chooseReliable(epoch int, pu, px trainer.Predictions, unlabel
 	return set, nil
 }
 
-// join puts the rows of b under those of a.
+// join appends the rows of b to the rows of a.
 func join(a, b cluster.Matrix) cluster.Matrix {
 	return cluster.Matrix{Rows: a.Rows + b.Rows, Cols: a.Cols, Stride: a.Cols, Data: append(append([]float32{}, a.Data...), b.Data...)}
 }

@@ -117,7 +117,7 @@ func Extend(x Extension) (*Extended, error) {
 	if x.Budget != "" && campaign.Budget < e.Taken {
 		return nil, config.Errorf("exploration.budget", "%s is %d labels, and %s has %d already", x.Budget, campaign.Budget, x.Of, e.Taken)
 	}
-	if campaign.Budget < e.Taken { // more came than were asked for
+	if campaign.Budget < e.Taken { // more labels arrived than were queried
 		e.Config.Exploration.Budget = strconv.Itoa(e.Taken)
 	}
 	e.ToQuery = max(0, campaign.Budget-e.Taken)
@@ -205,8 +205,8 @@ func (e *Extended) take(dir string, c Config, p *ask.Campaign, truth datasets.Tr
 	return nil
 }
 
-// answers returns the labels that the run in a directory has, with whoever gave them; of
-// people's, all that was said is the new run's, too.
+// answers returns the labels that the run in a directory has, with whoever gave them; for people,
+// the new run takes over all events of the ledger.
 func (e *Extended) answers(dir string, c Config) (list []labels.Event, err error) {
 	if c.Exploration.Oracle == config.People {
 		s, _, err := labels.Read(os.DirFS(dir), labels.File, nil, labels.Options{})

@@ -55,8 +55,7 @@ type run struct {
 	changed int
 }
 
-// newRun makes the parts. What can be wrong with the config is found before the
-// run's folder is touched.
+// newRun makes the parts. Errors of the config are found before the run's folder is touched.
 func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 	if o.Resume {
 		if err := mayResume(c, o); err != nil {
@@ -280,7 +279,7 @@ func (r *run) close() {
 // introduce says what computes, and that a strategy has nothing to choose, when a run begins.
 func (r *run) introduce(notes []string) {
 	if x := r.c.Exploration; !r.campaign.HasQueries() && x.Strategy != (active.Uniform{}).Name() {
-		r.voice.say("all labels are given at random before training, so %s chooses none; with the timing published or early it does", x.Strategy)
+		r.voice.say("all labels are drawn at random before training, so %s chooses none; with --timing published or early it does", x.Strategy)
 	}
 	b := r.trainer.Backend
 	for _, line := range slices.Concat([]string{b.Description, b.Notice}, r.campaign.Data.GroupNotes(r.evaluator.Truth), notes) {

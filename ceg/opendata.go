@@ -113,7 +113,7 @@ func ReliableSet(o Options, d *datasets.Dataset) (map[string]string, error) {
 		case k < 0 || int(k) >= len(state.Pool.Hashes) || class < 0 || class >= len(d.Classes):
 			return nil, fmt.Errorf("%s: the reliable set has image %d of class %d, of %d images and %d classes", path, k, class, len(state.Pool.Hashes), len(d.Classes))
 		case int(k) >= len(ids) || crc32.Checksum([]byte(ids[k]), crc32.MakeTable(crc32.Castagnoli)) != state.Pool.Hashes[k]:
-			return nil, fmt.Errorf("%s: the reliable set is of other images than those of %s now", path, d.Name)
+			return nil, fmt.Errorf("%s: the reliable set has images that %s does not have now", path, d.Name)
 		}
 		set[ids[k]] = d.Classes[class]
 	}

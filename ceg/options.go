@@ -36,8 +36,8 @@ type Options struct {
 	// is its digest. FollowLinks is the field of datasets.Options. Both are saved with Root.
 	Labels      string
 	FollowLinks bool
-	// Damaged are the images among those that the config leaves out that cannot be decoded, with
-	// reasons, for the run's list of what was left out.
+	// Damaged are the excluded images that cannot be decoded, with reasons, for the run's list of
+	// skipped files.
 	Damaged []datasets.Skipped
 	// KeepFeatures copies the features at Root into the run's folder, by a hard link where
 	// possible, so that the folder is self-contained.

@@ -16,8 +16,8 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// askPeople sets human annotators. The classes of their own data set are labels that exist
-// before the run; those of a benchmark are not used.
+// askPeople sets human annotators. The classes of their own data set are labels that exist before
+// the run; the classes of a benchmark are not used.
 func (r *run) askPeople(o Options) error {
 	var truth func(int) int
 	if info, _ := datasets.Lookup(r.c.Data.Dataset); info.Yours {
@@ -58,7 +58,7 @@ func stillAwaiting(c Config, o Options) error {
 	return (&ask.Desk{Ledger: ledger}).Awaiting()
 }
 
-// awaitLabels waits until nothing is open of what the run in a folder has asked last.
+// awaitLabels waits until all images of the run's last query are labelled.
 func awaitLabels(ctx context.Context, dir string) error {
 	ledger, err := labels.Open(dir, nil, labels.Options{})
 	if err != nil {

@@ -174,12 +174,12 @@ func changes(came, more, bad, all int) string {
 	for _, c := range []struct {
 		n    int
 		what string
-	}{{came, "new"}, {came - more, "taken back"}, {more - came, "known besides"}, {bad, "for bad images"}, {-bad, "for images that are bad no more"}} {
+	}{{came, "new"}, {came - more, "withdrawn"}, {more - came, "known already"}, {bad, "marked bad"}, {-bad, "no longer bad"}} {
 		if c.n > 0 {
 			list = append(list, fmt.Sprintf("%d %s", c.n, c.what))
 		}
 	}
-	return fmt.Sprintf("answers: %s; there are %d labels now", strings.Join(list, ", "), all)
+	return fmt.Sprintf("labels changed: %s; there are %d labels now", strings.Join(list, ", "), all)
 }
 
 // sync takes up what was said about labels since, for the next record.

@@ -117,7 +117,7 @@ func (d *Dataset) setGroups(g *grouper) error {
 		}
 		d.Groups[i] = k
 		if other := d.Examples[first[k]]; other.Split != e.Split {
-			return fmt.Errorf("data set %s: group %s is divided: %s is %v and %s is %v, and the split is a given one", d.Name, name, other.ID, other.Split, e.ID, e.Split)
+			return fmt.Errorf("data set %s: group %s is divided: %s is %v and %s is %v, and the split is specified", d.Name, name, other.ID, other.Split, e.ID, e.Split)
 		}
 	}
 	if len(numbers) == 0 {
@@ -180,7 +180,7 @@ func (d *Dataset) GroupNotes(t Truth) (notes []string) {
 	if d.Groups == nil {
 		return nil
 	}
-	notes = append(notes, fmt.Sprintf("%s of %s, none of which a split divides", plural(d.Len(), "image"), plural(len(d.GroupNames), "group")))
+	notes = append(notes, fmt.Sprintf("%s of %s; no split divides a group", plural(d.Len(), "image"), plural(len(d.GroupNames), "group")))
 	if d.Ungrouped > 0 {
 		notes[0] += fmt.Sprintf("; %s without a group, and each is one of its own", plural(d.Ungrouped, "image"))
 	}

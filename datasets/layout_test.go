@@ -39,14 +39,14 @@ func TestRecognise(t *testing.T) {
 		known   string
 		line    string
 	}{
-		"flat":           {crossed(), "", "{name}", "all", "", "read as image: one site, no classes; --layout says otherwise; with one site there is no leave-one-domain-out estimate"},
+		"flat":           {crossed(), "", "{name}", "all", "", "read as image: one site, no classes; --layout sets another reading; with one site there is no leave-one-domain-out estimate"},
 		"site":           {crossed("north south"), "", "", "north south", "", "--layout '{class}/{name}' where the folders are classes"},
-		"class, named":   {crossed("cat dog"), "cat dog", "{class}/{name}", "all", "cat dog", "read as class: one site, 2 classes; --layout says otherwise; with one"},
-		"site/class":     {crossed("north south", "cat dog"), "", "", "north south", "cat dog", "read as site/class: 2 sites, 2 classes; --layout says otherwise"},
+		"class, named":   {crossed("cat dog"), "cat dog", "{class}/{name}", "all", "cat dog", "read as class: one site, 2 classes; --layout sets another reading; with one"},
+		"site/class":     {crossed("north south", "cat dog"), "", "", "north south", "cat dog", "read as site/class: 2 sites, 2 classes; --layout sets another reading"},
 		"splits":         {crossed("train val test", "cat dog"), "", "{split}/{class}/{name}", "all", "cat dog", "read as split/class: one site, 2 classes"},
 		"domain/split":   {crossed("north south", "train val", "cat dog"), "", "{site}/{split}/{class}/{name}", "north south", "cat dog", ""},
 		"split/domain":   {crossed("Train Test", "north south", "cat dog"), "", "{split}/{site}/{class}/{name}", "north south", "cat dog", ""},
-		"card":           {crossed("north south", "DCIM", "100RECNX"), "", "{site}/**/{name}", "north south", "", "read as site/**/image: 2 sites, no classes; --layout says otherwise"},
+		"card":           {crossed("north south", "DCIM", "100RECNX"), "", "{site}/**/{name}", "north south", "", "read as site/**/image: 2 sites, no classes; --layout sets another reading"},
 		"camera":         {crossed("north south", "100CANON 101CANON"), "", "{site}/**/{name}", "north south", "", ""},
 		"frames":         {crossed("north south", "burst1 burst2"), "cat dog", "{site}/**/{name}", "north south", "", ""},
 		"archive":        {crossed("photos", "north south", "cat dog"), "", "*/{site}/{class}/{name}", "north south", "cat dog", ""},

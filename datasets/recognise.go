@@ -153,7 +153,7 @@ func (d *Dataset) DescribeLayout(template, site string, t Truth) string {
 	if len(d.Domains) == 1 && !strings.Contains(template, "{site}") && site == "" {
 		sites = "one site"
 	}
-	line := fmt.Sprintf("read as %s: %s, %s; --layout says otherwise", read, sites, classes)
+	line := fmt.Sprintf("read as %s: %s, %s; --layout sets another reading", read, sites, classes)
 	if template == "{site}/{name}" && len(d.Domains) > 1 {
 		line += ", such as --layout '{class}/{name}' where the folders are classes"
 	}

@@ -12,7 +12,7 @@ import (
 // sum of ranks by uncertainty, representativeness and diversity (Eq. 6). It needs at least one
 // labelled sample.
 type CEG struct {
-	// Weights are those of the ranks; see [Gammas].
+	// Weights weigh the ranks; see [Gammas].
 	Weights Weights
 	// Space is the feature space of the diversity score: cluster.Raw in the paper,
 	// cluster.Augmented in the published code.

@@ -91,7 +91,7 @@ func (s BalancedCEG) choose(ids []string, domains []int, scores Scores, n int) (
 func (s BalancedCEG) within(ids []string, rows []int, all Scores) ([]Pick, error) {
 	take := func(v []float64) []float64 {
 		if len(v) != len(ids) {
-			return v[:0:0] // of which CEG says that they are too few
+			return v[:0:0] // CEG reports that they are too few
 		}
 		out := make([]float64, len(rows))
 		for k, i := range rows {

@@ -89,8 +89,8 @@ func (g *kCentre) each(fn func(first, last int)) {
 	})
 }
 
-// update lowers the distance of row i to that of a centre with a squared length,
-// given their inner product. Equal rows are at exactly 0.
+// update lowers the distance of row i to its distance from a new centre, given the centre's
+// squared length and their inner product. Equal rows are at exactly 0.
 func (g *kCentre) update(i int, product, square float64) {
 	if d := max(g.squares[i]+square-2*product, 0); d < g.least[i] {
 		g.least[i] = d

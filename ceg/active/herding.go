@@ -61,10 +61,10 @@ func herd(p, labelled points, u []float64, sigma float64, ties precedence, n int
 	return picks
 }
 
-// herding keeps the gain of every point. Kernels and weights are whole numbers of
-// parts of 2^24: sums of them are exact, so they do not depend on an order, those of
-// copies are equal, and what is covered gains nothing. 2^14.9 products of two, as
-// many as a pool may have points, stay below 2^63.
+// herding keeps the gain of every point. Kernels and weights are whole numbers of parts of 2^24:
+// sums of them are exact. So they do not depend on the order, copies have equal sums, and covered
+// samples gain exactly 0. 2^14.9 products of two, as many as a pool may have points, stay below
+// 2^63.
 type herding struct {
 	n      int     // points
 	all    int     // and with labelled ones

@@ -140,6 +140,6 @@ func (c *compared) each(p points, fn func(first, last int, e *estimates)) (bound
 // bound is how far an estimate may be from the squared distance.
 func (c *compared) bound(p points) float64 {
 	most := max(p.longest(), c.to.longest())
-	// The product's error twice, and those of the three terms and of two sums.
+	// Twice the product's error, and the errors of the three terms and of two sums.
 	return most * (2*dot.EstimateError(p.Cols) + 8*0x1p-24)
 }

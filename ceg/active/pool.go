@@ -18,7 +18,7 @@ type Pool struct {
 	gone            int // how many have left
 }
 
-// What Pool.label has for samples without one.
+// Values of Pool.label for samples without a label.
 const (
 	noLabel = -1
 	left    = -2

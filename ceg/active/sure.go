@@ -138,8 +138,8 @@ func (r *Row) entropy() float64 {
 // class j has q_j / q_max = exp(p_j - p_max) = exp(-1) exp(x_j), x_j = p_j + t, so
 // that everything depends on the x_j, which go to 0 without losing digits.
 
-// twice returns the sum T of exp(x_j) - 1 over the others, that of the second, and
-// t. They are for ln s from tiny on.
+// twice returns the sum T of exp(x_j) - 1 over the other classes, the same sum for the second
+// class, and t. They are for ln s from tiny on.
 func (r *Row) twice() (sum, second, t float64) {
 	s := math.Exp(r.lnS)
 	t = s / (1 + s)

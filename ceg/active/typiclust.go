@@ -84,8 +84,8 @@ type typical struct {
 	points
 	ties     precedence
 	labelled []bool // or picked
-	// place, if not nil, orders the members of large clusters, of which the first
-	// stand for all.
+	// place, if not nil, orders the members of large clusters; the first of them represent the
+	// cluster.
 	place   func(i int) uint64
 	members [][]int // of each cluster, without a label
 	order   []int   // of the clusters that are not small
@@ -169,9 +169,9 @@ func (t *typical) standing(members []int) []int {
 	return few
 }
 
-// typicality returns that of each of some points among them, and the number of
-// neighbours that it is of; 0 for a single one. Which are nearest is decided by
-// estimates, how far they are in float64.
+// typicality returns the typicality of each point among the others, and the number of neighbours
+// used; 0 for a single one. Which are nearest is decided by estimates, how far they are in
+// float64.
 func (t *typical) typicality(members []int) (values []float64, k int) {
 	m := len(members)
 	values = make([]float64, m)

@@ -11,7 +11,7 @@ import (
 // Arm is what one row of a comparison stands for: label selection, training and schedule.
 // Its names are for people; configs and records keep their method's name.
 type Arm struct {
-	// Initial selects the labels before training, Strategy those of the query rounds. Both
+	// Initial selects the labels before training, Strategy the labels of the query rounds. Both
 	// are names of strategies; Strategy is empty without query rounds.
 	Initial   string `json:"initial"`
 	Strategy  string `json:"strategy,omitempty"`
@@ -74,7 +74,7 @@ var trainingNames = []partName{
 	{"gda", "GDA", "GDA"},
 }
 
-// scheduleNames are those of the timings; the name of Once stands after a comma.
+// scheduleNames are the names of the timings; the name of Once stands after a comma.
 var scheduleNames = []partName{
 	{string(Once), "upfront", "up"},
 	{string(Published), "published schedule", "pub"},
@@ -132,8 +132,8 @@ func (c Config) parts() Arm {
 	return a
 }
 
-// unsaid returns the words of a variant that the arm's parts do not say already: without the
-// schedule, the selection, what is "w/o" a selection, and what stands "instead of" something.
+// unsaid returns the words of a variant that the arm's parts do not contain yet: without the
+// schedule, the selection, a selection that is "w/o" something, and words after "instead of".
 func (a Arm) unsaid(variant string) string {
 	if a.Schedule == Once {
 		variant = strings.Replace(variant, " all labels at once", "", 1)
@@ -179,8 +179,8 @@ func isSelection(word string) bool {
 	return slices.ContainsFunc(selectionNames, func(p partName) bool { return strings.EqualFold(word, p.key) || strings.EqualFold(word, p.name) })
 }
 
-// selection returns the names of what selects the labels. A random draw before the query
-// rounds is every strategy's usual beginning and is left out.
+// selection returns the names of the strategies that select the labels. A random draw before the
+// query rounds is every strategy's usual beginning and is left out.
 func (a Arm) selection() (name, short string) {
 	initial := nameOf(selectionNames, a.Initial)
 	if a.Strategy == "" {

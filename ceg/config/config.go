@@ -45,8 +45,8 @@ type Data struct {
 	// counted by the budget. 0 means all. PoolSeed draws them; 0 uses Seed.
 	PoolShare float64 `json:"pool_share,omitempty"`
 	PoolSeed  uint64  `json:"pool_seed,omitempty"`
-	// Classes are the classes of the user's own images, in index order; nil means those of
-	// folders and labels.
+	// Classes are the classes of the user's own images, in index order; nil means the classes
+	// found in folders and labels.
 	Classes []string `json:"classes,omitempty"`
 	// Labels is labels.Digest of the file of labels, empty without one. A resumed run keeps the
 	// labels that it started with.
@@ -160,8 +160,8 @@ type Exploration struct {
 	// Initial is the strategy that selects the initial labels from features of the initial
 	// network: one of Initials but uniform. Empty selects at random.
 	Initial string `json:"initial"`
-	// Domains divides every query, including that of the initial labels, among the source
-	// domains: one of active.Divisions but pooled. Empty selects from all domains together.
+	// Domains divides every query, including the initial one, among the source domains: one of
+	// active.Divisions but pooled. Empty selects from all domains together.
 	Domains active.Division `json:"domains"`
 	// Rounds divides the remaining labels among the query epochs, unless QueryShares does.
 	Rounds Rounds `json:"rounds"`

@@ -52,8 +52,8 @@ func (d *draft) width() any {
 	return d.info().Recipe.Width
 }
 
-// epochs is the number of epochs: under Ledg on features as many as what was chosen had, and twice the
-// usual for a network of images that begins at random.
+// epochs is the number of epochs: under Ledg, the selected number on features, and twice the usual
+// number for an image network from scratch.
 func (d *draft) epochs() any {
 	const onFeatures = 20
 	n := d.info().Recipe.Epochs
@@ -73,7 +73,7 @@ func (d *draft) perDomain() any {
 	const usual, few = 16, 8
 	switch r := d.recipe(); {
 	case r != nil:
-		sources := 3 // where the images decide
+		sources := 3 // the images may have another number
 		if domains := d.info().Domains; domains != nil {
 			sources = len(domains) - 1
 		}
@@ -127,7 +127,7 @@ func (d *draft) queryAfter() any {
 	return after
 }
 
-// initialShare is the timing's, and all where there are too few epochs to ask in.
+// initialShare is the timing's share, or 1 if there are too few epochs for queries.
 func (d *draft) initialShare() any {
 	switch {
 	case len(d.Schedule.QueryAfter) == 0:
@@ -146,7 +146,7 @@ func (d *draft) gammas() [2]float64 {
 	return d.info().Recipe.GammaCode
 }
 
-// scratchRate is the learning rate of a network that begins at random.
+// scratchRate is the learning rate of a network from scratch.
 func (d *draft) scratchRate() float64 {
 	rate, o := d.info().Recipe.Rate, d.objective()
 	if o.Sums || o.Reduced && d.Generalization.Reduction == SumOverDomains {

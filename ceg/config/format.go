@@ -13,9 +13,9 @@ import (
 // value in older ones.
 const Format = 4
 
-// upgrade brings the settings of a config, decoded from JSON of a format, to the present
-// one. What is there already stays: settings were added to some formats after their first
-// files had been written.
+// upgrade brings the settings of a config, decoded from JSON of a format, to the present one.
+// Existing settings stay: settings were added to some formats after their first files had been
+// written.
 func upgrade(format int, config map[string]any) {
 	for _, s := range table {
 		if s.Since <= max(format, 1) {
@@ -112,7 +112,7 @@ func nameObjective(config map[string]any) {
 	if now, err := json.Marshal(g["objective"]); err != nil || string(now) != `""` {
 		return
 	}
-	method, _, _ := strings.Cut(fmt.Sprint(config["method"]), " ") // a variant's name comes behind it
+	method, _, _ := strings.Cut(fmt.Sprint(config["method"]), " ") // followed by a variant's name
 	g["objective"] = CEG
 	switch {
 	case strings.HasSuffix(method, "-ce") || strings.HasSuffix(method, "+"+ERM):
@@ -138,7 +138,7 @@ func (c Config) Identity() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// unsaid reports whether an identity leaves a setting with a value as JSON out.
+// unsaid reports whether an identity omits a setting with this JSON value.
 func unsaid(path, value string) bool {
 	i := slices.IndexFunc(table, func(s Setting) bool { return s.Path == path })
 	return i >= 0 && (table[i].Since > 1 && table[i].Before == value || slices.Contains(table[i].unsaid, value))

@@ -123,8 +123,8 @@ func (s *Spec) fields() map[string]any {
 	}
 }
 
-// Put sets a setting, by any name of [Lookup] or [LookupParameter], in place of what the spec has
-// for it. A strategy or an objective replaces the method's own.
+// Put sets a setting, by any name of [Lookup] or [LookupParameter]. It replaces the spec's value.
+// A strategy or an objective replaces the method's own.
 func (s *Spec) Put(name string, value any) error {
 	paths, err := expand(name, value)
 	if err != nil {

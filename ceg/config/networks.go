@@ -36,7 +36,7 @@ const Linear = "linear"
 // FILE.onnx and --net hf:OWNER/NAME are short for this name and these weights.
 const Imported = datasets.ImportedNetwork
 
-// imported is what is known of it: XLA trains it faster at any size.
+// imported describes it: XLA trains it faster at any size.
 var imported = NetworkInfo{Name: Imported, Family: Imported, Width: 1, HeavyFrom: 1}
 
 // HubPrefix starts the name of a network on the Hugging Face hub, hf:OWNER/NAME or
@@ -62,7 +62,7 @@ func (w *Weights) File() string {
 	return w.Name
 }
 
-// OnHub reports whether the weights are those of a network on the hub.
+// OnHub reports whether the weights name a network on the hub.
 func (w *Weights) OnHub() bool { return strings.HasPrefix(w.Name, HubPrefix) }
 
 // NetworkFile returns the ONNX file or hub name that settings, by path, name as the network;

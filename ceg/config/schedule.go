@@ -69,8 +69,8 @@ func (c Config) DivideBudget(budget int) (initial int, rounds []int, err error) 
 	return initial, rounds, err
 }
 
-// divideShares cuts the budget at the running sums of the shares, each rounded
-// down, so that no part of a label is lost; the last query gets what is left.
+// divideShares cuts the budget at the running sums of the shares, each rounded down, so that no
+// part of a label is lost; the last query gets the rest.
 func (s Schedule) divideShares(initialShare float64, budget, initial int) ([]int, error) {
 	counts := make([]int, len(s.QueryShares))
 	sum, asked := initialShare, initial

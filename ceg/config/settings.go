@@ -19,7 +19,7 @@ type Setting struct {
 	Help, More string
 	// Zero is the word that stands for the empty value.
 	Zero string
-	// Words lists its valid texts; nil for any text, and for what is no text.
+	// Words lists its valid texts; nil if any text is valid, or the setting is not a text.
 	Words func() []string
 	// Range is where a number, or each of a list, has to be, as an interval: "(0, 1]".
 	Range string

@@ -132,7 +132,7 @@ func Must(s Spec) Config {
 	return c
 }
 
-// said returns all that a spec says, by path.
+// said returns all settings of a spec, by path.
 func (s Spec) said() (map[string]any, error) {
 	said := map[string]any{}
 	for path, field := range s.fields() {
@@ -172,7 +172,7 @@ func number(v any) (f float64, ok bool) {
 	return 0, false
 }
 
-// unalias replaces other names of strategies by those of the registry.
+// unalias replaces aliases of strategies by their registered names.
 func unalias(said map[string]any) {
 	for _, path := range []string{"exploration.strategy", "exploration.initial", "method"} {
 		if name, ok := said[path].(string); ok {
@@ -189,7 +189,7 @@ func unalias(said map[string]any) {
 	}
 }
 
-// splitMethod makes a strategy and an objective of a method's name.
+// splitMethod splits a method's name into strategy and objective.
 func splitMethod(said map[string]any) error {
 	method, ok := said["method"].(string)
 	if !ok {
@@ -208,7 +208,7 @@ func splitMethod(said map[string]any) error {
 	return nil
 }
 
-// contradictions finds settings that were said and do not go together.
+// contradictions finds explicit settings that contradict each other.
 func (d *draft) contradictions() error {
 	c := d.Config
 	if w := c.Network.Weights; w != nil && w.Name == ImageNet && d.isSaid("network.width") {

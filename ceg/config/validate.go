@@ -13,8 +13,8 @@ import (
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
-// check reports a value that the setting cannot have. A number that is 0 where that stands
-// for a default may not have been said.
+// check reports a value that the setting cannot have. A number must not be 0 explicitly where 0
+// stands for a default.
 func (s Setting) check(c Config, said bool) error {
 	field := s.field(&c)
 	if s.Words != nil {
@@ -117,8 +117,8 @@ func (c Config) Validate() error {
 	return c.checkObjective(info)
 }
 
-// checkShares reports shares of the budget that do not go with the query epochs,
-// or do not make up the budget.
+// checkShares reports shares of the budget that do not match the query epochs, or do not sum to
+// the budget.
 func (s Schedule) checkShares(initial float64) error {
 	if len(s.QueryShares) == 0 {
 		return nil

@@ -142,8 +142,8 @@ type Average string
 const (
 	// EMA is an exponential moving average.
 	EMA Average = "ema"
-	// Three is the mean of that average, the last weights, and those of the epoch with the best
-	// source validation accuracy.
+	// Three is the mean of three sets of weights: the moving average, the last weights, and the
+	// weights of the epoch with the best source validation accuracy.
 	Three Average = "three"
 )
 
@@ -283,7 +283,7 @@ const (
 	FreezeNorm Freeze = "norm"
 )
 
-// check reports what is none.
+// check reports an invalid word.
 func (f Freeze) check() error {
 	if n, err := strconv.Atoi(string(f)); f != "" && f != FreezeBackbone && f != FreezeNorm && (err != nil || n < 1 || strconv.Itoa(n) != string(f)) {
 		return Errorf("network.freeze", "%q, want %s, %s or a number of stages", f, FreezeBackbone, FreezeNorm)

@@ -59,8 +59,8 @@ func parseDevice(text string) (int, error) {
 	return n, err
 }
 
-// onDevice is a backend whose only device is one of those of another backend, and its number 0: everything that uses
-// the first device computes there.
+// onDevice is a backend whose only device, number 0, is a device of another backend: everything
+// that uses the first device computes there.
 type onDevice struct {
 	compute.Backend
 	device compute.DeviceNum

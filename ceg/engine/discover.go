@@ -129,8 +129,8 @@ func (s search) folders() []string {
 	return dirs
 }
 
-// loaderFolders reads the folders named in a configuration file of the dynamic loader and in those it includes. What
-// cannot be read adds nothing.
+// loaderFolders reads the folders named in a configuration file of the dynamic loader and in those
+// it includes. Unreadable folders are skipped.
 func (s search) loaderFolders(conf string) []string {
 	f, err := os.Open(conf)
 	if err != nil {
@@ -191,8 +191,8 @@ func (s search) sitePackages() []string {
 	return dirs
 }
 
-// pythonPlugins returns the plugins in the given folders of Python packages: JAX's, and those of the packages that
-// [Install] knows.
+// pythonPlugins returns the plugins in the given folders of Python packages: JAX's, and the
+// packages that [Install] knows.
 func pythonPlugins(sites []string) []Plugin { return append(jax(sites), packaged(sites)...) }
 
 // jax returns the plugins that came with JAX in the given folders of Python packages.

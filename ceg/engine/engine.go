@@ -101,9 +101,9 @@ func (r request) openBackend(s search) (b Backend, err error) {
 	}
 	switch {
 	case r.origin == compute.ConfigEnvVar:
-		b.Description += ", asked for by " + r.origin
+		b.Description += ", requested by " + r.origin
 	case r.kind != kindAuto:
-		b.Description += ", asked for"
+		b.Description += ", requested"
 	}
 	return b, nil
 }

@@ -23,6 +23,6 @@ func Example() {
 	}
 	fmt.Println(sum.Value())
 	// Output:
-	// backend go: pure Go, asked for
+	// backend go: pure Go, requested
 	// 6
 }

@@ -73,7 +73,7 @@ func addressSpace() int {
 		return 0
 	}
 	memory := uint64(info.Totalram) * uint64(info.Unit)
-	var data syscall.Rlimit // as package child sets it: a part is for what is not in the heap
+	var data syscall.Rlimit // as package child sets it: a part is for memory outside of the heap
 	if syscall.Getrlimit(syscall.RLIMIT_DATA, &data) == nil && data.Cur != math.MaxUint64 {
 		memory = min(memory, data.Cur/4*3)
 	}

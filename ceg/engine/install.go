@@ -43,14 +43,14 @@ func Sources() []string {
 // Plan describes what [Install] would do, for the user's consent.
 type Plan struct {
 	Kind   string // one of Kinds
-	What   string // what is downloaded, and about how much
+	What   string // downloaded files and approximate size
 	From   string // the hosts that are contacted
 	Folder string // where it is written; another one may be set, which is then not found by name
 
 	source string // one of Sources, or "" for the first that can be had from PyPI
 }
 
-// pluginFile is the name under which GoMLX looks for a plugin of a kind: that of its family.
+// pluginFile is the name under which GoMLX looks for a plugin of a kind: for its family.
 func pluginFile(kind string) string {
 	if kind == RuntimeName {
 		return ort.File()
@@ -146,7 +146,7 @@ func NewPlan(kind, source string) (Plan, error) {
 	return p, nil
 }
 
-// hosts returns the hosts of URLs, and what is none as it is.
+// hosts returns the hosts of URLs; other texts are returned unchanged.
 func hosts(links []string) []string {
 	list := make([]string, len(links))
 	for i, link := range links {

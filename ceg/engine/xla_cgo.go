@@ -97,7 +97,7 @@ func tryPlugin(task string) (f finding) {
 	return f
 }
 
-// cause is what the plugin or the loader said, without the layers of GoMLX that passed it on.
+// cause is the error of the plugin or the loader, without the texts that GoMLX adds.
 func cause(err error) string { return errors.Cause(err).Error() }
 
 // tryConvolution computes a 3x3 convolution of ones, and of its outputs' logarithm the exponential in a matrix product:

@@ -152,5 +152,5 @@ func TestImport(t *testing.T) {
 		t.Errorf("an older answer of another: %+v, %+v", e, l.image("1"))
 	}
 	_, err := l.Import([]Event{{Kind: Queried, ID: "1"}})
-	wantError(t, err, "only answers")
+	wantError(t, err, "only labels")
 }

@@ -22,7 +22,7 @@ func (l *Ledger) Query(by string, round int, questions []Question) ([]Event, err
 		seen := make(map[string]bool)
 		for _, q := range questions {
 			if seen[q.ID] {
-				return nil, fmt.Errorf("%q is asked for twice", q.ID)
+				return nil, fmt.Errorf("%q is queried twice", q.ID)
 			}
 			seen[q.ID] = true
 			switch v := s.Image(q.ID); {
@@ -62,10 +62,10 @@ func (l *Ledger) Import(events []Event) (done Imported, err error) {
 		here := make(map[key]bool)
 		for _, e := range events {
 			if !e.Kind.acts() {
-				return nil, fmt.Errorf("%s: %q: only answers are imported", e.Kind, e.ID)
+				return nil, fmt.Errorf("%s: %q: only labels are imported", e.Kind, e.ID)
 			}
 			if e.Asking != nil {
-				return nil, errors.New("an answer has no scores of asking")
+				return nil, errors.New("only a query has scores")
 			}
 			k := key{Event{Kind: e.Kind, ID: e.ID, Class: e.Class, By: e.By, Tool: e.Tool}, 0}
 			if !e.At.IsZero() {
@@ -90,8 +90,8 @@ func (l *Ledger) Import(events []Event) (done Imported, err error) {
 	return done, err
 }
 
-// saidAfter reports whether an event's annotator has said something about its image
-// after it, which is not undone.
+// saidAfter reports whether an event's annotator has a later event about the image that is not
+// undone.
 func (s *State) saidAfter(e Event) bool {
 	k, ok := s.index[e.ID]
 	if !ok {

@@ -220,7 +220,7 @@ func (e Event) check() error {
 		return nil
 	}
 	if e.Kind != Queried {
-		return fmt.Errorf("%s: %q has scores of asking", e.Kind, e.ID)
+		return fmt.Errorf("%s: %q has scores, which only a query has", e.Kind, e.ID)
 	}
 	if p := e.Asking.Probability; !(p >= 0 && p <= 1) {
 		return fmt.Errorf("%s: %q: the prediction has probability %v", e.Kind, e.ID, p)

@@ -18,8 +18,8 @@ import (
 // read, in bytes.
 const maxLine, maxLedger = 1 << 20, 4 << 30
 
-// reopen opens the file and forgets what was read of another. A link is not followed: what
-// is appended to, and mended, is this folder's own file.
+// reopen opens the file and forgets what was read of another. A link is not followed: only this
+// folder's own file is appended to and repaired.
 func (l *Ledger) reopen() error {
 	if err := l.checkLock(); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (l *Ledger) mend(torn []byte) error {
 		os.Remove(kept.Name())
 		return fmt.Errorf("%s: the half-written last line is left: %w", at, err)
 	}
-	l.notes = append(l.notes, fmt.Sprintf("%s: the last line was half-written (%d bytes) when its writer stopped; it is moved to %s, and nobody was told that it was saved", at, len(torn), kept.Name()))
+	l.notes = append(l.notes, fmt.Sprintf("%s: the last line was half-written (%d bytes) when its writer stopped; it is moved to %s, and was never reported as saved", at, len(torn), kept.Name()))
 	return nil
 }
 

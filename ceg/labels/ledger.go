@@ -37,7 +37,7 @@ type Ledger struct {
 	file    *os.File
 	lock    *flock.Flock
 	state   *State
-	offset  int64 // of what the state has taken in
+	offset  int64 // of the events in the state
 	notes   []string
 	changed chan struct{} // closed when the state changes
 
@@ -212,7 +212,7 @@ func (l *Ledger) commit(batch []*request) {
 		return
 	}
 	if err := l.write(text); err != nil {
-		// What the state took in is not on the disk.
+		// The state has events that are not on disk.
 		l.state, l.offset = newState(l.classes, l.o), 0
 		fail(fmt.Errorf("%s: %w", l.path, bare(err)))
 		return
@@ -306,7 +306,7 @@ func (s *State) complete(events []Event) error {
 				e.Act = events[i-1].Act
 			}
 			if e.Round = s.Image(e.ID).Round; fresh[e.ID] {
-				return fmt.Errorf("%q is asked for and answered in one call", e.ID)
+				return fmt.Errorf("%q is queried and labelled in one call", e.ID)
 			}
 		} else if e.Kind == Queried {
 			fresh[e.ID] = true

@@ -176,7 +176,7 @@ func TestLedger(t *testing.T) {
 		{Event{Kind: Undone, Of: 1}, "no act 1"},
 		{Event{Kind: Undone, Of: 60}, "no act 60"},
 		{Event{Kind: Redone, Of: 6}, "act 6 is undone: false"},
-		{Event{Kind: Answered, ID: "a/1", Class: "dog", Asking: &Asking{}}, "scores of asking"},
+		{Event{Kind: Answered, ID: "a/1", Class: "dog", Asking: &Asking{}}, "which only a query has"},
 		{Event{Kind: Queried, ID: "a/1", Asking: &Asking{Instead: "a/9"}}, "instead of"},
 	} {
 		before := must[[]byte](t)(os.ReadFile(l.Path()))

@@ -258,7 +258,7 @@ func (c *Counts) Add(status Status, class bool, n int) {
 	}
 }
 
-// Count counts all images, those of every domain, and the labelled ones by [domain][class].
+// Count counts the images in total, by domain, and, if labelled, by [domain][class].
 func (s *State) Count() (all Counts, domains map[string]Counts, classes map[string]map[string]int) {
 	domains, classes = make(map[string]Counts), make(map[string]map[string]int)
 	for c, n := range s.cells {

@@ -125,7 +125,7 @@ func (s *State) check(e Event) error {
 	}
 	if a := e.Asking; a != nil && a.Instead != "" {
 		if _, ok := s.index[a.Instead]; !ok {
-			return fmt.Errorf("%q is asked instead of %q, of which nothing is known", e.ID, a.Instead)
+			return fmt.Errorf("%q is queried instead of %q, which has no events", e.ID, a.Instead)
 		}
 	}
 	if e.Of != 0 {

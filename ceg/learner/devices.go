@@ -53,8 +53,8 @@ func checkDevices(o Options, b engine.Backend) error {
 	return nil
 }
 
-// divide has an executable that takes so many whole arguments, and then fields, compute on
-// all devices. What it returns is whole.
+// divide runs an executable on all devices. Its first arguments, of the given number, are whole;
+// the others are divided fields. Its results are whole.
 func (d devices) divide(e *graph.Exec, whole int, fields []field) *graph.Exec {
 	if d.n == 1 {
 		return e

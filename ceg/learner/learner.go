@@ -28,7 +28,7 @@ type Learner struct {
 	lowering lowering.Lowering
 
 	nets []*network
-	// params are those of all nets, in order, and netOf tells whose they are.
+	// params are the parameters of all nets, in order; netOf is the net of each.
 	params   []nets.Param
 	netOf    map[string]*network
 	features int
@@ -221,8 +221,8 @@ func (l *Learner) SetState(s State) error {
 	return l.spread()
 }
 
-// Load replaces the backbone's weights by those of a state dict with torchvision's names, and
-// the class head's if its shape matches. Other trained nets with the backbone's architecture are
+// Load replaces the backbone's weights by a state dict with torchvision's names. The class head's
+// are replaced if the shape matches. Other trained nets with the backbone's architecture are
 // loaded, too, and copies are made again. Momentum is reset to zero. The error lists every
 // missing, unexpected and misshapen tensor and leaves the learner unchanged.
 func (l *Learner) Load(sd weights.StateDict) (weights.Report, error) {

@@ -15,10 +15,10 @@ func (o Options) String() string {
 	return fmt.Sprintf("training %s on %d images a domain and batch, of %d pixels a side,", o.Backbone.Name, o.PerDomain, o.ImageSize)
 }
 
-// least returns a number of bytes of the main memory below what the learner takes: every
-// parameter as it is made and as the backend has it, the momentum, and the images of a
-// batch; and where a CPU trains, what the way back through the labelled images needs of
-// the way there. What else a step takes depends on the backend; it is several times that.
+// least returns a number of bytes of the main memory below what the learner takes: every parameter
+// as it is made and as the backend has it, the momentum, and the images of a batch; and where a
+// CPU trains, what the way back through the labelled images needs of the way there. The rest of a
+// step's memory depends on the backend; it is several times that.
 func (l *Learner) least() float64 {
 	bytes := 0.
 	for _, p := range l.params {

@@ -110,7 +110,7 @@ func (o Options) computed() nets.Backbone {
 	return o.Backbone
 }
 
-// side is that of the images, or maps, that computed takes.
+// side is the side of the images, or maps, that computed reads.
 func (o Options) side() int {
 	if o.Back.Layers != nil {
 		return o.Maps[0]

@@ -30,7 +30,7 @@ type predictor struct {
 	transform   *graph.Exec
 	transformed []*tensors.Tensor
 	n           int
-	// shapes are those of transformed, known once transform has been compiled.
+	// shapes are the shapes of transformed, known once transform has been compiled.
 	shapes []shapes.Shape
 }
 

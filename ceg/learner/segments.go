@@ -49,14 +49,14 @@ type call struct {
 	outputs []*graph.Node
 }
 
-// operand is an argument of a segment, or with out one of what it returns.
+// operand is an argument of a segment, or with out one of its results.
 type operand struct {
 	at        int
 	out, none bool
 }
 
-// result is a result of a call. Those of a forward call are features in the order of the
-// passes and then running statistics by name, those of a backward call gradients by name.
+// result is a result of a call. A forward call has features in the order of the passes and then
+// running statistics by name; a backward call has gradients by name.
 type result struct {
 	name  string
 	shape shapes.Shape
@@ -254,7 +254,7 @@ func (g *segments) run(args []any) (out []*tensors.Tensor, err error) {
 	return out, nil
 }
 
-// make makes call i and returns the values of its results. What it reads comes from fetch.
+// make makes call i and returns the values of its results. Its inputs come from fetch.
 func (g *segments) make(c *call, runs []*direct.Run, i int, fetch func(operand) []float32) [][]float32 {
 	var named map[string][]float32
 	var list [][]float32

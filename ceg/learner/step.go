@@ -207,10 +207,10 @@ type step struct {
 	exec     *graph.Exec
 	segments *segments
 
-	// What is known once the graph has been built: which weights and velocity it changes, by
-	// their places in trained, the names of all terms and of those that were minimised,
-	// whether there are pseudo-labels, and how many images go through networks, done and as
-	// the method states its passes.
+	// Fields that are known once the graph has been built: which weights and velocity it changes,
+	// by their places in trained, the names of all terms and of those that were minimised, whether
+	// there are pseudo-labels, and how many images go through networks, done and as the method
+	// states its passes.
 	moved            []int
 	terms, minimised []string
 	pseudo           bool
@@ -258,7 +258,7 @@ func (l *Learner) fields(stage Stage) []field {
 	return list
 }
 
-// shapes lists the shapes of what the executable takes, device by device.
+// shapes lists the shapes of the executable's inputs, device by device.
 func (s *step) shapes() []shapes.Shape {
 	var list []shapes.Shape
 	for _, t := range slices.Concat(s.l.weights, s.l.velocity) {
@@ -275,7 +275,7 @@ func (s *step) shapes() []shapes.Shape {
 // graph builds the step for compilation.
 func (s *step) graph(args []*graph.Node) []*graph.Node { return s.carry(args, s.l.lowering.Build) }
 
-// carry is Learner.carry, and notes what is known of the step afterwards.
+// carry is Learner.carry; it also records the facts about the step that are known afterwards.
 func (s *step) carry(args []*graph.Node, build builder) []*graph.Node {
 	var names []string
 	for _, f := range s.l.fields(s.stage) {

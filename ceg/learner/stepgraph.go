@@ -280,11 +280,11 @@ func (c *stepGraph) descend(name string, g *Node) {
 	c.assign(name, Sub(w, Mul(v, c.rate(c.l.netOf[name].Rate))))
 }
 
-// backward walks from a loss to the leaves, which are parameters of heads, outputs
-// of passes, or images: by GoMLX's differentiation where there is nothing but graph
-// functions, by each pass's own way back in between. It returns the gradients with
-// respect to the leaves (nil where nothing leads there) and those of the networks
-// to be moved with respect to the parameters that went through passes.
+// backward walks from a loss to the leaves, which are parameters of heads, outputs of passes, or
+// images: by GoMLX's differentiation where there is nothing but graph functions, by each pass's
+// own way back in between. It returns the gradients with respect to the leaves (nil for
+// unconnected ones), and with respect to the parameters of the updated networks that were used in
+// passes.
 func (c *stepGraph) backward(loss *Node, leaves []*Node, moved []*network) (grads []*Node, params map[string]*Node) {
 	targets := slices.Clone(leaves)
 	for _, t := range c.passes {

@@ -7,8 +7,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 )
 
-// liteStage is one stage of EfficientNet-Lite0: repeats blocks of a kernel, of which the
-// first has the stride, that widen their input by expand and end in out channels.
+// liteStage is one stage of EfficientNet-Lite0: repeats blocks with a kernel size that widen their
+// input by expand and end in out channels. The first block has the stride.
 type liteStage struct{ repeats, kernel, stride, expand, out int }
 
 var liteStages = []liteStage{
@@ -76,8 +76,8 @@ func EfficientNetLite(version, width int) (Backbone, error) {
 	}, nil
 }
 
-// inverted is a depthwise convolution between two 1x1 ones, of which the first widens
-// the maps, beside a shortcut where the dimensions allow it.
+// inverted is a depthwise convolution between two 1x1 convolutions, with a shortcut where the
+// dimensions allow it. The first 1x1 convolution widens the maps.
 func inverted(o Ops, x Maps, name string, kernel, stride, expand, out int) Maps {
 	in, _, _ := x.Dims()
 	y, last, norm := x, ".conv_pw", 1

@@ -98,7 +98,7 @@ func (l LoRA) Adapt(b Backbone, size int) (Backbone, error) {
 	return b, nil
 }
 
-// sides are those of a matrix of a shape.
+// sides are the dimensions of a matrix with a shape.
 func (m Matrix) sides(shape []int) (in, out int) {
 	if m.OutIn {
 		return shape[1], shape[0]
@@ -121,8 +121,8 @@ func (a *adapted) Params(size int) ([]Param, int, error) {
 	return a.params, a.dim, err
 }
 
-// Build implements Graph. Gradients of A and B are those of the sum that is used, taken through the
-// product.
+// Build implements Graph. The gradients of A and B follow from the gradient of the summed weight
+// through the product.
 func (a *adapted) Build(params map[string]*graph.Node, passes []Pass, train bool) Features {
 	scale := a.lora.scale()
 	merged := maps.Clone(params)

@@ -21,7 +21,7 @@ func ConvMirrored(o Ops, x Maps, name string, out int, bias bool) Maps {
 	return o.Conv(wider, name, out, 3, 1, 0, bias)
 }
 
-// mirrorEdge pads an axis by one on each side with what is next to the edge.
+// mirrorEdge pads an axis by one on each side with the value next to the edge.
 func mirrorEdge(x *graph.Node, axis int) *graph.Node {
 	n := x.Shape().Dimensions[axis]
 	return graph.Concatenate([]*graph.Node{graph.SliceAxis(x, axis, graph.AxisElem(1)), x, graph.SliceAxis(x, axis, graph.AxisElem(n-2))}, axis)

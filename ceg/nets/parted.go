@@ -95,7 +95,7 @@ func (t *tape) cut() int {
 	return 0
 }
 
-// play makes the maps of step to of those of step from.
+// play computes the maps of step to from the maps of step from.
 func (t *tape) play(o Ops, x Maps, from, to int) Maps {
 	maps := map[int]Maps{from: x}
 	for at := from + 1; at <= to; at++ {

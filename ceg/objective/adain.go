@@ -25,9 +25,9 @@ var VGG19 = [4]int{64, 128, 256, 512}
 //	t = (f - mean f)/sd f * sd f_style + mean f_style        an image and channel
 //	x' = 255 * decoder((t + f)/2)
 //
-// sd is sqrt(variance + 1e-5), the variance with divisor n-1. x' is not clipped; it is cropped
-// to the size of x, which it exceeds if the side is not a multiple of 8. channels are those of
-// the networks' stages, [VGG19] in the paper.
+// sd is sqrt(variance + 1e-5), the variance with divisor n-1. x' is not clipped; it is cropped to
+// the size of x, which it exceeds if the side is not a multiple of 8. channels are the numbers of
+// channels of the networks' stages, [VGG19] in the paper.
 func AdaIN(channels [4]int) Style {
 	return Style{
 		Nets: func(Dims) []Net {
@@ -43,8 +43,8 @@ func AdaIN(channels [4]int) Style {
 	}
 }
 
-// towardsStyle moves the mean and the standard deviation of every channel of maps [n,
-// h, w, c] a share of the way to those of its partner, int32 [n].
+// towardsStyle moves the mean and the standard deviation of every channel of maps [n, h, w, c] by
+// a share toward its partner's, int32 [n].
 func towardsStyle(maps, partner *Node, share float64) *Node {
 	d := maps.Shape().Dimensions
 	mean := ReduceAndKeep(maps, ReduceMean, 1, 2)

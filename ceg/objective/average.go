@@ -19,8 +19,8 @@ const (
 //
 //	average = a * average + (1-a) * weights,  a = min(1 - 1/(steps+1), 0.999)
 //
-// after each step. Running statistics are those of the last step. Training is unchanged. It
-// panics for an objective with its own class logits, whose heads are not averaged.
+// after each step. Running statistics are the last step's. Training is unchanged. It panics for an
+// objective with its own class logits, whose heads are not averaged.
 func WithAverage(o Objective) Objective {
 	if o.Test != nil {
 		panic("objective " + o.Name + " predicts by heads of its own, which are not averaged")
@@ -64,11 +64,11 @@ const (
 	BestAccuracy = "validation.best"
 )
 
-// WithThree adds UPLM's full model averaging (main.py) to an objective. The predicting network
-// is the mean of three, including running statistics: the last weights, their moving average as
-// in [WithAverage], and those of the epoch with the best source validation accuracy (the later
-// of equal ones). A step updates only the moving average; package ceg updates the other two
-// after each epoch. It panics like WithAverage.
+// WithThree adds UPLM's full model averaging (main.py) to an objective. The predicting network is
+// the mean of three, including running statistics: the last weights, their moving average as in
+// [WithAverage], and the weights of the epoch with the best source validation accuracy (the later
+// of equal ones). A step updates only the moving average; package ceg updates the other two after
+// each epoch. It panics like WithAverage.
 func WithThree(o Objective) Objective {
 	o = WithAverage(o)
 	o.Predicts = ThreeNet

@@ -78,9 +78,9 @@ func FACT(beta, eta float64) Objective {
 	}
 }
 
-// mixAmplitudes mixes those of images [n, side, side, 3] in 0..255 with their
-// partners' and returns both directions, cut to whole numbers in 0..255. It computes
-// in float64, since a cut does not forgive rounding.
+// mixAmplitudes mixes the amplitudes of images [n, side, side, 3] in 0..255 with their partners'.
+// It returns both directions, truncated to integers in 0..255. It computes in float64, since a cut
+// does not forgive rounding.
 func mixAmplitudes(o, partner, lambda *Node) (o2, s2 *Node) {
 	x := TransposeAllAxes(ConvertDType(o, dtypes.Float64), 0, 3, 1, 2)
 	side := x.Shape().Dimensions[3]

@@ -182,7 +182,7 @@ func (s Samples) crossEntropy(h head.Head) float64 {
 // checkFit reports what an objective that fits cannot have.
 func (o Objective) checkFit() error {
 	if o.Step != nil || len(o.Inputs) > 0 || len(o.Draws) > 0 || o.Nets != nil || o.Phase != nil {
-		return fmt.Errorf("it fits its head at once, and has inputs, draws, networks or steps besides")
+		return fmt.Errorf("it fits its head in closed form, so it cannot have inputs, draws, networks or steps")
 	}
 	return nil
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// builders make the objectives of [config.Objectives] by their names. Those of ceg, erm and
-// fixmatch are in settings; see New.
+// builders make the objectives of [config.Objectives] by their names. ceg, erm and fixmatch are
+// configured by settings; see New.
 var builders = map[string]func(c config.Config) Objective{
 	"meanteacher":          func(config.Config) Objective { return MeanTeacher() },
 	"mixmatch":             func(config.Config) Objective { return MixMatch() },

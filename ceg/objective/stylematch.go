@@ -133,7 +133,7 @@ func StyleMatchOf(name string, style Style) Objective {
 			s.Note("maxprob", ReduceMax(Softmax(target, -1), -1))
 			s.Note("pseudo_label", label)
 			s.Note("mask", sure)
-			unlabelled := func(v *Node) *Node { // of those of every domain the second half
+			unlabelled := func(v *Node) *Node { // the second half of every domain's
 				return Reshape(SliceAxis(Reshape(v, k, 2, n/2), 1, AxisElem(1)), k*n/2)
 			}
 			s.PseudoLabels(unlabelled(label), unlabelled(sure))

@@ -223,7 +223,7 @@ func readCalibration(dir string, m *model.Model) (*calibration.Calibration, erro
 		return nil, err
 	}
 	if now := m.Digest(); c.Model != now {
-		return nil, fmt.Errorf("%s is of the weights %.12s, and those of the run are %.12s now: calibrate it again, or delete the file",
+		return nil, fmt.Errorf("%s belongs to the weights %.12s, but the run has the weights %.12s now: calibrate it again, or delete the file",
 			filepath.Join(dir, calibration.File), c.Model, now)
 	}
 	return c, nil
@@ -237,7 +237,7 @@ func CheckCalibration(o ceg.Options) error {
 	}
 	m, _, err := ceg.LoadModel(o)
 	if err != nil {
-		return fmt.Errorf("whether %s is of these weights cannot be told: %v", calibration.File, err) // not ErrNotExist
+		return fmt.Errorf("cannot check whether %s belongs to these weights: %v", calibration.File, err) // not ErrNotExist
 	}
 	_, err = readCalibration(o.Dir, m)
 	return err
@@ -304,7 +304,7 @@ func (p *Predictor) readLabelled() error {
 	for _, q := range queries {
 		i, ok := p.Model.Data.Index(q.ID)
 		if !ok {
-			return fmt.Errorf("%s: %s was asked for, but data set %s has no such image", p.dir, q.ID, p.Model.Data.Name)
+			return fmt.Errorf("%s: %s was queried, but data set %s has no such image", p.dir, q.ID, p.Model.Data.Name)
 		}
 		examples, p.labelled = append(examples, i), append(p.labelled, q.ID)
 	}

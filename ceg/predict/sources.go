@@ -90,7 +90,7 @@ func (p *Predictor) Sources(ctx context.Context, most int) (*site.Sources, error
 		for _, a := range list {
 			i, ok := d.Index(a.id)
 			if !ok {
-				return nil, fmt.Errorf("%s: %s was asked for, but data set %s has no such image", p.dir, a.id, d.Name)
+				return nil, fmt.Errorf("%s: %s was queried, but data set %s has no such image", p.dir, a.id, d.Name)
 			}
 			at = append(at, i)
 		}

@@ -70,7 +70,7 @@ func (run *RecordedRun) check() (err error) {
 	asked := make(map[string]bool, len(queries))
 	for _, q := range queries {
 		if asked[q.ID] && run.Result.Withdrawn == 0 {
-			return fmt.Errorf("%s: %s was asked for twice", result.QueriesFile, q.ID)
+			return fmt.Errorf("%s: %s was queried twice", result.QueriesFile, q.ID)
 		}
 		asked[q.ID] = true
 	}

@@ -201,7 +201,7 @@ func Rows(ids []string, queries []Query) ([]int, error) {
 	for _, q := range queries {
 		i, ok := at[q.ID]
 		if !ok {
-			return nil, fmt.Errorf("%s was asked for, but is not in the pool", q.ID)
+			return nil, fmt.Errorf("%s was queried, but is not in the pool", q.ID)
 		}
 		list = append(list, i)
 	}

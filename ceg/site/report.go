@@ -226,7 +226,7 @@ func drop(before, now *VisitReport) string {
 	a, b := before.Now(), now.Now()
 	switch {
 	case a != nil && b != nil && b.High < a.Low:
-		return fmt.Sprintf("the accuracy has dropped: %v of the images that came %s, %v of those of %s", *a, day(before.At), *b, day(now.At))
+		return fmt.Sprintf("the accuracy has dropped: %v on the images of %s, %v on the images of %s", *a, day(before.At), *b, day(now.At))
 	case a != nil && b != nil && b.Share < a.Share:
 		return fmt.Sprintf("the accuracy is lower than before (%v, now %v), but the intervals overlap", *a, *b)
 	case b == nil && before.Guess != nil && now.Guess != nil && now.Guess.Transport < before.Guess.Transport-0.1:

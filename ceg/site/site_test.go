@@ -250,7 +250,7 @@ func TestReportSaysThatItDropped(t *testing.T) {
 		return &w
 	}
 	at := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
-	for want, now := range map[string]*audit.Interval{"the accuracy has dropped: 90%, 79 to 96 of the images that came 2026-01-02": interval(20, 50), "but the intervals overlap": interval(43, 50), "": interval(47, 50)} {
+	for want, now := range map[string]*audit.Interval{"the accuracy has dropped: 90%, 79 to 96 on the images of 2026-01-02": interval(20, 50), "but the intervals overlap": interval(43, 50), "": interval(47, 50)} {
 		r := &site.Report{Visits: []*site.VisitReport{{At: at, Before: interval(45, 50), Guess: &site.AccuracyEstimate{Transport: 0.9}}, {At: at, Before: now, Guess: &site.AccuracyEstimate{Transport: 0.2}}}}
 		r.Finish()
 		if got := strings.Join(r.Warnings, "\n"); !strings.Contains(got, want) || want == "" && got != "" {

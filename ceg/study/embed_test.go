@@ -69,7 +69,7 @@ func TestScoreCandidates(t *testing.T) {
 	}
 	strange := studytest.Queries(0)
 	strange[3].ID = "elsewhere"
-	if _, err := scoreCandidates(e, config.Exploration{}, strange); err == nil || !strings.Contains(err.Error(), "elsewhere was asked for, but is not in the pool") {
+	if _, err := scoreCandidates(e, config.Exploration{}, strange); err == nil || !strings.Contains(err.Error(), "elsewhere was queried, but is not in the pool") {
 		t.Errorf("an image that is not in the pool: %v", err)
 	}
 }

@@ -70,10 +70,10 @@ const MaxSize = 4096
 // Check returns an error for an invalid fit.
 func (f Fit) Check() error {
 	if f.Size > MaxSize || f.Short > 2*MaxSize {
-		return fmt.Errorf("a square of %d pixels out of an image of which the short side has %d: want at most %d and %d", f.Size, f.Short, MaxSize, 2*MaxSize)
+		return fmt.Errorf("a square of %d pixels from an image with a short side of %d: want at most %d and %d", f.Size, f.Short, MaxSize, 2*MaxSize)
 	}
 	if f.Size < 1 || f.Short != 0 && f.Short < f.Size {
-		return fmt.Errorf("a square of %d pixels out of an image of which the short side has %d: want no more than it has", f.Size, f.Short)
+		return fmt.Errorf("a square of %d pixels from an image with a short side of %d: want no more than the short side", f.Size, f.Short)
 	}
 	if f.Filter != "" && !slices.Contains(Filters, f.Filter) {
 		return fmt.Errorf("filter %q: want one of %q", f.Filter, Filters)

@@ -61,7 +61,7 @@ func TestBackendListJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatalf("%q: %v", out, err)
 	}
-	if got.Auto != "go" || !strings.Contains(got.Why, "asked for by GOMLX_BACKEND") {
+	if got.Auto != "go" || !strings.Contains(got.Why, "requested by GOMLX_BACKEND") {
 		t.Errorf("auto is %q because %q", got.Auto, got.Why)
 	}
 	last := got.Backends[len(got.Backends)-1]

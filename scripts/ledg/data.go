@@ -174,7 +174,7 @@ func (f *dataFlags) check() error {
 		return usagef("--exclude: %w", err)
 	}
 	if len(f.exclude) > 0 && f.dataset != photoDataset {
-		return usagef("--exclude %s: --dataset %s takes your own images, of which files are left out", f.exclude[0], photoDataset)
+		return usagef("--exclude %s: --dataset %s does not support it: only files of your own images can be left out", f.exclude[0], photoDataset)
 	}
 	if !info.Files {
 		if f.root != "" && info.Name != datasets.Drawn {

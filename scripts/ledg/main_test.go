@@ -168,7 +168,7 @@ func TestEvalFindsWhatDoesNotFit(t *testing.T) {
 		{"missing result", remove("result.json"), "open result.json: no such file"},
 		{"missing queries", remove("queries.csv"), "open queries.csv: no such file"},
 		{"a label too few", replace("queries.csv", "2,print/8,print,seven,0.5,0.75,0.25,1,1,1,5\n", ""), "queries.csv: 7 labels, want the 8 of result.json"},
-		{"a label twice", replace("queries.csv", "print/8", "print/7"), "queries.csv: print/7 was asked for twice"},
+		{"a label twice", replace("queries.csv", "print/8", "print/7"), "queries.csv: print/7 was queried twice"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := copyRun(t)

@@ -142,7 +142,7 @@ func eachRow[T dot.Number](c *Centroids, data []T, rows []int, fn func(s *sample
 }
 
 type buffer[T dot.Number] struct {
-	rows      []T // those of the block, side by side
+	rows      []T // the block's rows, contiguous
 	strips    dot.Strips
 	estimates []float32
 }
@@ -173,8 +173,8 @@ func (s *sample[T]) estimate(estimates []float32) {
 		return
 	}
 	s.estimates, s.length = estimates, float32(length)
-	// The centroids' lengths are 1 but for rounding, and what is computed with the
-	// estimates rounds a few times more.
+	// The centroids have length 1 up to rounding, and computing with the estimates rounds a few
+	// times more.
 	s.error = float32(length * dot.EstimateError(s.c.dim+16))
 }
 

@@ -56,9 +56,9 @@ type ProbeOptions struct {
 	Constrained bool
 	// Scale multiplies the cosines; 0 means 100.
 	Scale float64
-	// Rate (learning rate), Momentum, Batch and Epochs are those of SGD; 0 means 0.1, 0.9, 256
-	// and 300. The learning rate has a cosine schedule, but is 1e-5 in the first epoch. There is
-	// no weight decay.
+	// Rate (learning rate), Momentum, Batch and Epochs configure SGD; 0 means 0.1, 0.9, 256 and
+	// 300. The learning rate has a cosine schedule, but is 1e-5 in the first epoch. There is no
+	// weight decay.
 	Rate, Momentum float64
 	Batch, Epochs  int
 }
@@ -169,7 +169,7 @@ func newProbe(features Matrix, classes []int, text Matrix, o ProbeOptions) *prob
 	return p
 }
 
-// logits returns those of some rows, [rows, C], and the lengths of the vectors.
+// logits returns the logits of some rows, [rows, C], and the lengths of the vectors.
 func (p *probe) logits(w []float64, batch []int) (logits, lengths []float64) {
 	d := p.z.d
 	units := make([]float64, len(w))

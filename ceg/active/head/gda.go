@@ -177,7 +177,7 @@ func (g *GDA) Logits(features Matrix) Matrix {
 	return h.Logits(unitFloat32(features))
 }
 
-// compareAlphas returns the accuracy of each weight on what is left out.
+// compareAlphas returns the cross-validated accuracy of each weight.
 func compareAlphas(z rows, classes []int, n int, text, alphas []float64, groups []int, folds [][]int) ([]Score, error) {
 	scores := make([]Score, len(alphas))
 	for k, a := range alphas {

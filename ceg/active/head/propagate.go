@@ -8,7 +8,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 )
 
-// PropagateOptions are the settings of [Propagate]. The zero value means those of Iscen et al.
+// PropagateOptions are the settings of [Propagate]. The zero value means the settings of Iscen et
+// al.
 type PropagateOptions struct {
 	// Neighbours is the number of nearest neighbours of each row in the graph; 0 means 50.
 	Neighbours int

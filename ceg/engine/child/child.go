@@ -28,7 +28,7 @@ type task struct {
 	Memory int64
 }
 
-// receiver is the name of a service to net/rpc, and greeting that of a greeter.
+// receiver is the name of a service for net/rpc, greeting the name of a greeter.
 const receiver, greeting = "Child", "Greeting"
 
 // pipes connect two processes.
@@ -96,7 +96,7 @@ type Process struct {
 	most int64         // bytes of memory that it was seen to take
 }
 
-// head keeps the beginning of what is written.
+// head stores the beginning of the written data.
 type head struct {
 	mu sync.Mutex
 	b  bytes.Buffer

@@ -8,7 +8,7 @@
 //	b := enginetest.Open(t)
 //
 // XLA returns the spec of XLA on the CPU if scripts/test.sh --all has downloaded its plugin, and
-// Runtime returns that of ONNX Runtime:
+// Runtime returns the library of ONNX Runtime:
 //
 //	spec := enginetest.XLA(t)
 package enginetest

@@ -9,8 +9,8 @@ import (
 	"unsafe"
 )
 
-// apiVersion is the requested version of the C API: that of ONNX Runtime 1.20, the oldest that
-// finds external weights of a network in memory.
+// apiVersion is the requested version of the C API: the version of ONNX Runtime 1.20, the oldest
+// that accepts external weights of a network in memory.
 const apiVersion = 20
 
 // Oldest is the oldest version of ONNX Runtime that [Load] accepts.
@@ -43,7 +43,7 @@ const (
 	releaseSessionOptions          = 100
 	addSessionConfigEntry          = 130
 
-	functions = 131 // of which the table has more
+	functions = 131 // the table has more entries
 )
 
 // silent is the level of ORT_LOGGING_LEVEL_FATAL: what goes wrong is returned, not printed.

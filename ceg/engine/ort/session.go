@@ -102,7 +102,7 @@ func (s *Session) Run(input, output string, x Tensor) (Tensor, error) {
 	return s.read(out)
 }
 
-// read copies what is in a value.
+// read copies the data of a value.
 func (s *Session) read(value uintptr) (t Tensor, err error) {
 	var is, kind int32
 	if err := s.lib.do(isTensor, value, uintptr(unsafe.Pointer(&is))); err != nil {

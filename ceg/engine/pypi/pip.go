@@ -28,7 +28,7 @@ type Config struct {
 	// Cert is a file or a folder of certificates that replaces the system's; "" for the
 	// system's.
 	Cert string
-	// Proxy is the proxy to use; "" for that of the environment (HTTPS_PROXY and so on).
+	// Proxy is the proxy to use; "" for the proxy of the environment (HTTPS_PROXY and so on).
 	Proxy string
 	// TrustedHosts, as host or host:port, need no valid certificate.
 	TrustedHosts []string

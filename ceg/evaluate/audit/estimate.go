@@ -116,8 +116,8 @@ func Cross(l Labelled, fit Fit) (*Estimate, error) {
 	return e, nil
 }
 
-// leaveOut fits on all images but those of each part in turn, and others of their groups, and
-// tells what these are seen as. A part without others has nothing to be seen by.
+// leaveOut cross-validates: for each fold it fits on all images outside of the fold and of the
+// fold's groups, and predicts the fold. A part without others has nothing to be seen by.
 func (l Labelled) leaveOut(part []int, fit Fit, tell func(i, seen int)) error {
 	for _, p := range slices.Compact(slices.Sorted(slices.Values(part))) {
 		var train, test []int

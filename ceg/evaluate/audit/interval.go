@@ -124,10 +124,10 @@ func (p Paired) n() int { return p.Both + p.Lost + p.Won + p.Neither }
 // Gain returns the difference in accuracy, after minus before, on the same images, with the
 // interval of Bonett and Price, which adds one image to each of the two discordant counts.
 // ("Adjusted Wald Confidence Interval for a Difference of Binomial Proportions Based on Paired
-// Data", Journal of Educational and Behavioral Statistics 2012.) With 50 images its coverage is
-// at least 94.5% if the networks differ on at least 5% (TestCoverageIsSummed). Agresti and
-// Min's, which adds half an image, fell to 90.2% in notebooks/results/new-site.md. Share is the
-// observed difference; the interval is centred at that of the adjusted counts. Without images it
+// Data", Journal of Educational and Behavioral Statistics 2012.) With 50 images its coverage is at
+// least 94.5% if the networks differ on at least 5% (TestCoverageIsSummed). Agresti and Min's,
+// which adds half an image, fell to 90.2% in notebooks/results/new-site.md. Share is the observed
+// difference; the interval is centred at the difference of the adjusted counts. Without images it
 // is [-1, 1].
 func Gain(p Paired) Interval {
 	if p.n() == 0 {

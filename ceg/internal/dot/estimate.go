@@ -2,7 +2,7 @@ package dot
 
 import "fmt"
 
-// The vectors of a strip and those of a panel are compared at a time.
+// The vectors of one strip are compared with the vectors of one panel at a time.
 const (
 	stripRows = 8
 	panelCols = 32

@@ -90,8 +90,8 @@ func New(c config.Config, data *datasets.Dataset) (*Campaign, error) {
 	return p, nil
 }
 
-// groupsApart returns an error if a group has images of the target and of a source: what is
-// measured on would be trained on.
+// groupsApart returns an error if a group has images of the target and of a source: validation and
+// target images would be trained on.
 func groupsApart(d config.Data, data *datasets.Dataset, target int) error {
 	for k, members := range data.GroupMembers() {
 		in, out := -1, -1
@@ -107,7 +107,7 @@ func groupsApart(d config.Data, data *datasets.Dataset, target int) error {
 			if d.Group == "" {
 				path = "data.labels"
 			}
-			return config.Errorf(path, "group %s has images of the target, as %s, and of a source, as %s: what is measured would have been trained on",
+			return config.Errorf(path, "group %s has images of the target, as %s, and of a source, as %s: accuracy would be measured on images that were trained on",
 				data.GroupNames[k], data.Examples[in].ID, data.Examples[out].ID)
 		}
 	}

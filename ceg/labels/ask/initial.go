@@ -62,7 +62,7 @@ func (p *Campaign) Drawn(f First, runSeed uint64) (Chooser, error) {
 	drawn, rest := f.IDs[:f.N], f.IDs[f.N:]
 	if p.Data.Groups != nil {
 		active.ByGroup(f.IDs, p.groupOf, p.Groups(f.Given))
-		slices.Reverse(rest) // of which the last come in
+		slices.Reverse(rest) // added last
 	}
 	err := Cover(drawn, f.Have, p.SourceOf, func(k int, out string) (string, error) {
 		for i := len(rest) - 1; i >= 0 && out != ""; i-- {
@@ -71,7 +71,7 @@ func (p *Campaign) Drawn(f First, runSeed uint64) (Chooser, error) {
 				return in, nil
 			}
 		}
-		return "", fmt.Errorf("source domain %s has no training images that can be asked for", p.sourceName(k))
+		return "", fmt.Errorf("source domain %s has no training images that can be queried", p.sourceName(k))
 	})
 	if p.Data.Groups != nil {
 		slices.Reverse(rest)

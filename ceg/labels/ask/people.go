@@ -15,7 +15,7 @@ import (
 type people struct {
 	desk     Desk
 	campaign *Campaign
-	truth    func(example int) int // of what is labelled before; nil for nothing
+	truth    func(example int) int // of images labelled before; nil if none
 	seed     uint64                // of the run
 }
 
@@ -170,7 +170,7 @@ func (o *people) another(p *Campaign, domains []int) error {
 	none, err := o.desk.Another(p.Round, groups)
 	if err == nil && len(none) > 0 {
 		name := p.sourceName(domains[none[0]])
-		err = fmt.Errorf("source domain %s has no label any more, and none of its %d images can be asked for: they are bad, or somebody is unsure of them; give one of them a class with ledg label, or take \"bad image\" back",
+		err = fmt.Errorf("source domain %s has no label any more, and none of its %d images can be queried: they are bad, or somebody is unsure of them; give one of them a class with ledg label, or take \"bad image\" back",
 			name, p.countSource(domains[none[0]]))
 	}
 	return err

@@ -8,7 +8,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// The names of scores in a ledger, which are those of queries.csv.
+// The names of scores in a ledger, as in queries.csv.
 const (
 	scoreU, scoreR, scoreD = "s_u", "s_r", "s_d"
 	rankU, rankR, rankD    = "rank_u", "rank_r", "rank_d"

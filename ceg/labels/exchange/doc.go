@@ -7,8 +7,8 @@
 // left out with the file and the line, or is an error with ReadOptions.Strict. [Import.Events] converts
 // the labels to ledger events; the ledger's Import takes each of them once.
 //
-// Formats are those of the tools' documentation: Label Studio's JSON, JSON_MIN and CSV exports;
-// CVAT's ImageNet 1.0 with and without images, Ultralytics YOLO Classification, and CVAT for
-// images 1.1; FiftyOneImageClassificationDataset and ImageClassificationDirectoryTree;
-// COCO's images, annotations and categories; Datumaro's items with labels.
+// Formats follow the tools' documentation: Label Studio's JSON, JSON_MIN and CSV exports; CVAT's
+// ImageNet 1.0 with and without images, Ultralytics YOLO Classification, and CVAT for images 1.1;
+// FiftyOneImageClassificationDataset and ImageClassificationDirectoryTree; COCO's images,
+// annotations and categories; Datumaro's items with labels.
 package exchange

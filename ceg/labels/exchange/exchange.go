@@ -152,23 +152,23 @@ type ReadOptions struct {
 	// Question names the question of Label Studio whose answers are the classes; empty finds the
 	// one that has them.
 	Question string
-	// Strict makes the first label that cannot be taken an error.
+	// Strict makes the first label that cannot be imported an error.
 	Strict bool
 	// By is the annotator of labels that name none.
 	By string
 }
 
-// Import is what a tool's export has.
+// Import is the content of a tool's export.
 type Import struct {
 	Answers []Answer
-	// Left says which labels were left out, and why, with their places.
+	// Left lists the omitted labels, with places and reasons.
 	Left []error
 
 	f Format
 	o ReadOptions
 }
 
-// add appends a label, of which there are up to maxAnswers.
+// add appends a label, up to maxAnswers in total.
 func (im *Import) add(a Answer) error {
 	if len(im.Answers) == maxAnswers {
 		return fmt.Errorf("%s: more than %d answers", a.Where, maxAnswers)

@@ -17,7 +17,7 @@ func (s *Server) mixed(reply *reviewReply) {
 	})
 }
 
-// mixedIn lists those of one group, up to the limit of the list.
+// mixedIn lists such images of one group, up to the limit of the list.
 func (s *Server) mixedIn(st *labels.State, group []int, reply *reviewReply) {
 	counts := make(map[string]int)
 	var images []int

@@ -120,7 +120,7 @@ func (v *reviews) duplicates() *finding[review.Pair] {
 const fewLabels = 10
 
 // errFew is the error of a review with fewer labels.
-var errFew = fmt.Errorf("there are too few labels: at least %d, and two of each of two classes, are needed to judge one by the others", fewLabels)
+var errFew = fmt.Errorf("there are too few labels: at least %d, and two of each of two classes, are needed to check one by the others", fewLabels)
 
 // suspects starts a review of the labels, one class per example. It returns the existing review if
 // the labels are the same, or if it has not finished.

@@ -54,7 +54,7 @@ func Duplicates(ctx context.Context, features head.Matrix) ([]Pair, error) {
 		var rows, others dot.Packed
 		pack(&rows, b)
 		products := make([]float64, block*block)
-		own := make([]nearest, n-b*block) // of what this block has seen
+		own := make([]nearest, n-b*block) // of the rows in this block
 		for o := b; o < blocks; o++ {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
@@ -140,8 +140,8 @@ type neighbour struct {
 	away float64
 }
 
-// nearest are the nearest neighbours of a row, the nearest first; of equally near ones
-// those of lower rows.
+// nearest are the nearest neighbours of a row, the nearest first; among equally near ones the
+// lower rows.
 type nearest []neighbour
 
 func (l *nearest) add(v neighbour) {

@@ -28,7 +28,7 @@ type annotation struct {
 	Task int `json:"task"`
 }
 
-// tool is the Tool of an annotation's events; that of a project is what they begin with.
+// tool is the Tool of an annotation's events; it begins with the project's tool.
 func tool(project string, annotation int) string {
 	return toolOf(project) + strconv.Itoa(annotation)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 )
 
-// Limits on what is read of Label Studio's API.
+// Limits of replies of Label Studio's API.
 const (
 	maxExport      = 256 << 20 // bytes
 	maxExported    = 1_000_000 // tasks
@@ -37,7 +37,7 @@ func (s *Server) header(ctx context.Context, key string) (string, error) {
 		Access string `json:"access"`
 	}
 	if err := json.NewDecoder(io.LimitReader(reply, 1<<20)).Decode(&got); err != nil || got.Access == "" {
-		return "", errors.New("the API of Label Studio does not take the token: it answers without an access token")
+		return "", errors.New("the API of Label Studio does not accept the token: its reply has no access token")
 	}
 	return "Bearer " + got.Access, nil
 }

@@ -12,8 +12,8 @@ import (
 
 // control is what a labelling config asks: one of choices about an image.
 type control struct {
-	// From and To are the names of its Choices and of its Image, Key is that of the image's
-	// address in the data of a task.
+	// From and To are the names of its Choices and of its Image, Key is the key of the image's
+	// address in a task's data.
 	From, To, Key string
 	choices       []string
 }

@@ -104,7 +104,7 @@ func (s *Server) fetch(ctx context.Context, address string, b *budget) ([]byte, 
 		return nil, err
 	}
 	if rgb.Format(head) == "" {
-		return nil, errors.New("what is there is no image")
+		return nil, errors.New("the file at this address is not an image")
 	}
 	data, err := readAll(reply.Body, maxPicture-rgb.Magic)
 	data = append(head, data...)

@@ -8,8 +8,8 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// computed is the source of what the front of a network has made of views of images: maps
-// [height, width, channels], drawn from the stored views as [vectors] are.
+// computed is the source of views that the frozen front of a network has computed: maps [height,
+// width, channels], drawn from the stored views as [vectors] are.
 type computed struct {
 	*vectors
 	shape []int

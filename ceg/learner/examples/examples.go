@@ -101,14 +101,14 @@ func Given(d config.Data, dir, path string) ([]datasets.Label, error) {
 		}
 	}
 	if path == "" {
-		return nil, config.Errorf("data.labels", "the run was given labels, of digest %.12s; give their file", d.Labels)
+		return nil, config.Errorf("data.labels", "the run used a file of labels with digest %.12s; specify this file", d.Labels)
 	}
 	list, err := labels.ReadFile(path)
 	if err != nil {
 		return nil, &config.Error{Path: "data.labels", Err: err}
 	}
 	if now := labels.Digest(list); now != d.Labels {
-		return nil, config.Errorf("data.labels", "%s has not the labels that the run was given: their digest was %.12s, it is %.12s", path, d.Labels, now)
+		return nil, config.Errorf("data.labels", "%s has other labels than the run used: their digest was %.12s, it is %.12s", path, d.Labels, now)
 	}
 	return list, nil
 }

@@ -52,7 +52,7 @@ func (s *Shared) Choice(key func() ([sha256.Size]byte, error), choose func() ([]
 	return ids, nil
 }
 
-// sharedKey tells a file, as it is now, and what is made of it.
+// sharedKey identifies the current content of a file and the data derived from it.
 type sharedKey struct {
 	path           string
 	size, modified int64

@@ -134,8 +134,8 @@ func (v *vectors) read(i, view int, x []float32, scratch *[]byte) error {
 	return nil
 }
 
-// shift sets dst to a vector, which may be dst itself, as it is standardised; what is not
-// standardised is copied.
+// shift sets dst to a vector, which may be dst itself, as it is standardised; vectors that are not
+// standardised are copied.
 func (v *vectors) shift(dst, x []float32) {
 	x = x[:len(dst)]
 	if v.mean == nil {

@@ -93,7 +93,7 @@ func (b *Batch) fill(e *Epoch, iteration int) {
 	}
 }
 
-// sized returns n bytes, those of s if they suffice.
+// sized returns n bytes, reusing s if it is large enough.
 func sized(s []byte, n int) []byte {
 	if cap(s) < n {
 		return make([]byte, n)

@@ -18,10 +18,10 @@
 //
 // # Terms
 //
-// The subsets are those of CEG: labelled (X), unlabelled (U), and reliable (R, unlabelled
-// examples with pseudo-labels). A slot is a position in a batch. A pass draws from a subset
-// without replacement until a batch can no longer be filled. An epoch is one pass over the
-// unlabelled subset; the other subsets start new passes, reshuffled, as often as needed.
+// The subsets are CEG's: labelled (X), unlabelled (U), and reliable (R, unlabelled examples with
+// pseudo-labels). A slot is a position in a batch. A pass draws from a subset without replacement
+// until a batch can no longer be filled. An epoch is one pass over the unlabelled subset; the
+// other subsets start new passes, reshuffled, as often as needed.
 //
 // # Sampling
 //

@@ -44,8 +44,8 @@ func (e *Epoch) start(ctx context.Context) {
 	}
 }
 
-// chunk is the number of units of work that a worker takes at once: few enough
-// to spread one batch over the workers, enough to make the hand-over cheap.
+// chunk is the number of units of work that a worker takes at a time: few enough to spread one
+// batch over the workers, enough to make the hand-over cheap.
 const chunk = 8
 
 // dispatch fills batches in order and cuts their views into jobs. It alone closes

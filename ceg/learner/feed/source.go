@@ -46,8 +46,8 @@ func RowBytes(s Source) int {
 	return n
 }
 
-// Values returns rows, of which there is at least one, as a slice of their number type: []uint8
-// or []float32. It shares their memory, which must come from a loader or EvalBatches.
+// Values returns rows, at least one, as a slice of their number type: []uint8 or []float32. It
+// shares their memory, which must come from a loader or EvalBatches.
 func Values(t dtypes.DType, rows []byte) any {
 	switch t {
 	case dtypes.Uint8:

@@ -47,7 +47,7 @@ func (p *Subsets) byRole() [roles]*Subset {
 	return [roles]*Subset{labelled: &p.Labelled, unlabelled: &p.Unlabelled, reliable: &p.Reliable}
 }
 
-// check returns what is wrong with the subset in a role, given the source.
+// check returns the error of the subset in a role, given the source.
 func (p *Subset) check(r role, cfg *Config, source Source) error {
 	fail := func(format string, args ...any) error {
 		return fmt.Errorf("feed: %v subset: %w", r, fmt.Errorf(format, args...))

@@ -29,8 +29,8 @@ func init() { child.Serve(service, new(untrusted)) }
 // untrusted computes a network from an ONNX file in a copy of this program: such a file can crash what computes it.
 type untrusted struct{ x *Extractor }
 
-// toOpen is a network and what is to compute it. It has no name of its own, nor have the types below, as net/rpc takes
-// named types only if they are exported.
+// toOpen is a network and the backend to compute it. It has no name of its own, nor have the types
+// below, as net/rpc takes named types only if they are exported.
 type toOpen = struct {
 	Backend string
 	Origin  datasets.Origin

@@ -25,7 +25,7 @@ func TestBuiltInObjectivesPass(t *testing.T) {
 
 // flaws are objectives that must not pass, and what Check says of them.
 var flaws = map[string]objective.Objective{
-	"Value:NaN": flawed(func(s objective.Step, ce *Node) {
+	"total NaN": flawed(func(s objective.Step, ce *Node) {
 		s.Minimise("total", Log(Neg(ce)), objective.Backbone, objective.ClassHead)
 	}),
 	"move no weight": flawed(func(s objective.Step, ce *Node) {

@@ -11,9 +11,9 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets/nettest"
 )
 
-// passes compares what a view gave with the array of that name, or with those of
-// its parts, NAME_0, NAME_1 and so on, one after the other, and notes the arrays in
-// seen. Views that the fixture does not know are left alone.
+// passes compares a view's result with the array of that name, or with its parts NAME_0, NAME_1
+// and so on in turn. It notes the arrays in seen. Views that the fixture does not know are left
+// alone.
 func passes(t *testing.T, a nettest.Arrays, name string, got *tensors.Tensor, tolerance float64, seen map[string]bool) {
 	t.Helper()
 	if a.Has(name) {

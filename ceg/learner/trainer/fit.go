@@ -16,8 +16,8 @@ type fitted struct {
 	terms            result.Losses
 }
 
-// fit is an epoch of an objective that fits its class head at once: one step, which does
-// nothing where labels are those of the last one.
+// fit is an epoch of an objective that fits its class head in closed form: one step, which does
+// nothing if the labels have not changed.
 func (t *Trainer) fit(ctx context.Context, subsets feed.Subsets, after func(Step)) (sum Trained, err error) {
 	from := subsets.Labelled
 	if last := t.fitted; last.terms == nil || !slices.Equal(last.examples, from.Example) || !slices.Equal(last.labels, from.Label) {

@@ -37,8 +37,8 @@ type Trainer struct {
 	examples *examples.Set
 	loader   *feed.Loader
 	c        config.Config
-	// labelledBatch is the number of labelled images of which an epoch has a step each,
-	// 0 where it is as long as the unlabelled ones last.
+	// labelledBatch is the number of labelled images per step if an epoch passes over the labelled
+	// images, 0 if it passes over the unlabelled ones.
 	labelledBatch int
 	// fitted is what an objective that fits has fitted last.
 	fitted fitted

@@ -112,8 +112,8 @@ func (b *compiler) Apply(nets.Maps, int, int, int, func(*graph.Node) *graph.Node
 	panic(ErrGraph)
 }
 
-// network compiles what leads to the last maps, of which features are made by pooling, for images
-// whose pixels are normalised as p says. The compiler is of no use afterwards.
+// network compiles the layers up to the last maps, before pooling, for images that are normalised
+// by p. The compiler is of no use afterwards.
 func (b *compiler) network(last nets.Maps, pooling config.Pooling, p nets.Pixels) *Network {
 	end := last.(*layer)
 	end.uses++

@@ -50,7 +50,7 @@ type layer struct {
 	weight []float32
 	// scale, bias are for each channel, filled up to whole tiles.
 	scale, bias []float32
-	// plus is added. What comes out is limited to [lo, hi].
+	// plus is added. The output is clipped to [lo, hi].
 	plus   *layer
 	lo, hi float32
 	// index is the layer's place, and uses counts the layers that read this one, and into is
@@ -136,7 +136,7 @@ func (l *layer) takes(next *layer) bool {
 	return next.plus == nil || sums && l.plus == nil && resolve(next.plus).index < l.index
 }
 
-// limited reports whether what comes out has limits.
+// limited reports whether the output is clipped.
 func (l *layer) limited() bool {
 	return !math.IsInf(float64(l.lo), -1) || !math.IsInf(float64(l.hi), 1)
 }

@@ -32,15 +32,14 @@
 // gradients are then products of maps and weights without a copy, BatchNorm and depthwise
 // convolutions are vectors of channels, and every map size is equally fast.
 //
-// Images are processed in chunks of up to eight of a group, by any number of goroutines. Sums
-// are added in the order of the chunks, so results do not depend on that number. A block's
-// expanded maps are never stored as a whole. Their statistics follow from the covariance of the
-// narrow maps, and 32 channels at a time are computed, normalised, bounded and convolved
-// depthwise in the cache. The backward pass needs only the depthwise convolutions' outputs and
-// the narrow maps; passes without gradients store nothing. BatchNorm's backward pass needs sums
-// over a group of the depthwise convolution's gradient. All later operations are linear, so the
-// gradient is multiplied with the weights at once, and the sums' contribution is a product with
-// a small matrix.
+// Images are processed in chunks of up to eight of a group, by any number of goroutines. Sums are
+// added in the order of the chunks, so results do not depend on that number. A block's expanded
+// maps are never stored as a whole. Their statistics follow from the covariance of the narrow
+// maps, and 32 channels at a time are computed, normalised, bounded and convolved depthwise in the
+// cache. The backward pass needs only the depthwise convolutions' outputs and the narrow maps;
+// passes without gradients store nothing. BatchNorm's backward pass needs sums over a group of the
+// depthwise convolution's gradient. All later operations are linear, so the gradient is multiplied
+// with the weights right away, and the sums' contribution is a product with a small matrix.
 //
 // The depthwise convolutions' maps are stored in slices of 32 channels, each contiguous for all
 // pixels, so memory is read and written in order. They read zero-padded planes of a slice, where

@@ -15,8 +15,8 @@ func (v view) rows(from int) view { return view{v.v[from*v.stride:], v.stride} }
 // from returns v from a channel on.
 func (v view) from(c int) view { return view{v.v[c:], v.stride} }
 
-// area is a number of rows of pixels. Row y of the map whose first pixel is that of a view
-// begins y*cols pixels on, in a plane y*width.
+// area is a number of rows of pixels. Row y of the map that starts at a view's first pixel begins
+// y*cols pixels later; in a plane, y*width pixels later.
 type area struct{ rows, cols, width int }
 
 // line is a number of pixels in a row.
@@ -60,9 +60,9 @@ func shiftedGeneric(sum, square []float32, x view, rows int, shift []float32) {
 	}
 }
 
-// gateGeneric is the way back through a limit: it clears dy where x*scale + bias is outside
-// (lo, hi), and sets sum and product to the sums over rows of what is left, and of that
-// times x*inv + off.
+// gateGeneric is the way back through a limit: it clears dy where x*scale + bias is outside (lo,
+// hi), and sets sum and product to the sums over rows of the remaining dy, and of dy * (x*inv +
+// off).
 func gateGeneric(dy, x view, rows int, n *normed, from int, lo, hi float32, sum, product []float32) {
 	clear(sum)
 	clear(product)

@@ -22,7 +22,7 @@ func put(p unsafe.Pointer, i int, v archsimd.Float32x16) {
 	v.StoreArray((*[16]float32)(unsafe.Add(p, 4*i)))
 }
 
-// reach panics unless v has all values of an area, of so many channels.
+// reach panics unless v has all values of an area with the given number of channels.
 func reach(v view, rows, cols, width, channels int) {
 	_ = v.v[((rows-1)*width+cols-1)*v.stride+channels-1]
 }

@@ -22,7 +22,7 @@ func (p *bordered) from(planes []float32, at, row int) view {
 // numbers of pixels.
 type sweep struct {
 	to, step, row    int // the first one, and from one to the next, and to the next row
-	from, move, fall int // likewise of what they read
+	from, move, fall int // the same for their inputs
 	rows, cols       int
 	taps             []tap
 	// Weights are channels apart. These are the taps in bytes, of the value and of the
@@ -32,7 +32,8 @@ type sweep struct {
 	farthest, lastWeight int
 }
 
-// tap is what an output reads: a value so many pixels after the first, and the row of its weight.
+// tap is what an output reads: a value at an offset in pixels after the first, and the row of its
+// weight.
 type tap struct{ at, weight int }
 
 // windows is a depthwise convolution.
@@ -42,11 +43,11 @@ type windows struct {
 	back    []*sweep
 }
 
-// newWindows returns a convolution of maps of h by w pixels of so many channels to others, whose
-// first window begins top and left of the first pixel.
+// newWindows returns a convolution of maps of h by w pixels and the given numbers of channels. The
+// first window begins top and left pixels before the first pixel.
 func newWindows(channels, h, w, outH, outW, kernel, stride, top, left int) windows {
-	// The gradient at i is a sum over weights k of that of output (i+top-k)/stride, where
-	// this is a whole number: of (i+top)/stride and at most so many before it.
+	// The gradient at i is a sum over weights k of the gradient of output (i+top-k)/stride, where
+	// this is an integer: output (i+top)/stride and the few before it.
 	before := (kernel+stride-1)/stride - 1
 	m := windows{
 		in:  bordered{h, w, max((outH-1)*stride+kernel, top+h), max((outW-1)*stride+kernel, left+w), top, left},
@@ -83,8 +84,7 @@ func (s sweep) done(channels int) *sweep {
 	return &s
 }
 
-// weighGeneric sets the pixels of a sweep, so many channels of them, to sums over taps of a weight
-// times the value there.
+// weighGeneric sets channels of the pixels of a sweep to sums over taps of weight times value.
 func (s *sweep) weighGeneric(dst view, src, weights []float32, channels int) {
 	for y := range s.rows {
 		for x := range s.cols {
@@ -100,8 +100,8 @@ func (s *sweep) weighGeneric(dst view, src, weights []float32, channels int) {
 	}
 }
 
-// unweighGeneric adds to the gradients of weights what those of the pixels say, which lie in
-// rows of a plane of some width.
+// unweighGeneric adds the contributions of pixel gradients to the gradients of weights. The pixels
+// lie in rows of a plane of the given width.
 func (s *sweep) unweighGeneric(dy []float32, width int, src, weights []float32, channels int) {
 	for _, t := range s.taps {
 		for c := range channels {

@@ -10,7 +10,7 @@ func weigh32AVX512(dst *float32, step, row int, src *float32, move, fall int, ta
 //go:noescape
 func weigh16AVX512(dst *float32, step, row int, src *float32, move, fall int, taps *int, n int, weights *float32, rows, cols int)
 
-// These set five sums, of taps so many bytes after the first value.
+// These set five sums, of taps at the given byte offsets after the first value.
 //
 //go:noescape
 func unweigh32AVX512(sums *[together5 * slice]float32, dy *float32, width int, src *float32, move, fall int, at *[together5]int, rows, cols int)

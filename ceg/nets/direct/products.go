@@ -34,8 +34,8 @@ func panels(m []float32, si, sj, k, columns int) []float32 {
 	return out
 }
 
-// product sets the rows of dst, of so many columns, to those of a [rows, k] times a matrix as
-// panels lays it out, or adds them.
+// product multiplies a [rows, k] by a matrix in the layout of panels, and stores the result in the
+// rows of dst, or adds it.
 func (s *scratch) product(dst, a view, rows, k int, panels []float32, columns int, add bool) {
 	whole := rows / dot.TileRows * dot.TileRows
 	for j := 0; j < columns; j += slice {

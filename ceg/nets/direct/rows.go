@@ -9,7 +9,7 @@ func layGeneric(dst, src []float32, runs []run) {
 	}
 }
 
-// scaleRowsGeneric sets rows of y to those of x, each with its scale and bias.
+// scaleRowsGeneric sets each row of y to the row of x, scaled and shifted by its scale and bias.
 func scaleRowsGeneric(y, x, scale, bias []float32) {
 	for r, s := range scale {
 		b := bias[r]

@@ -15,7 +15,7 @@ func lay(dst, src []float32, runs []run) {
 		layGeneric(dst, src, runs)
 		return
 	}
-	for _, r := range runs { // what is too much is written over by the next one
+	for _, r := range runs { // the next run overwrites the excess
 		for j := 0; j < r.n; j += 8 {
 			archsimd.LoadFloat32x8(src[r.from+j : r.from+j+8]).Store(dst[r.at+j : r.at+j+8])
 		}

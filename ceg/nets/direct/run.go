@@ -56,7 +56,7 @@ func (w *Worker) Features(dst []float32, images []byte) {
 	}
 }
 
-// blocks returns how many blocks hold so many pixels.
+// blocks returns the number of blocks for a number of pixels.
 func blocks(pixels int) int { return (pixels + cols - 1) / cols }
 
 // grow returns a slice of n values whose first ones may be anything.

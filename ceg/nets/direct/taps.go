@@ -29,7 +29,7 @@ func (w *Worker) taps(l *layer) *taps {
 	return &taps{l: l, plane: p, all: all, pixels: w.images * l.h * l.w}
 }
 
-// find sets the runs to those of a block. Where it has no more pixels, they are the last one's.
+// find sets the runs of a block. Where it has no more pixels, they are the last one's.
 func (t *taps) find(block int) {
 	l := t.l
 	t.runs = t.runs[:0]

@@ -223,7 +223,7 @@ func (r *Run) Free() {
 type back struct {
 	*Run
 	grads map[string][]float32
-	// stemSlopes are those of the stem's BatchNorm by group.
+	// stemSlopes are the slopes of the stem's BatchNorm by group.
 	stemSlopes []*slope
 }
 

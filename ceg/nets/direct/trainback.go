@@ -2,9 +2,8 @@ package direct
 
 import "github.com/ledg-go/ledg/ceg/internal/dot"
 
-// backward returns the gradients of the maps that the block reads, given those of the ones
-// that it makes, which it frees; for the first block those of the stem's maps (see
-// stem.backward).
+// backward returns the gradients of the block's input maps, given the gradients of its output
+// maps, which it frees. For the first block these are the stem's maps (see stem.backward).
 func (b *block) backward(r *back, at int, dy maps) maps {
 	k := &r.blocks[at]
 	out := padded(b.out)
@@ -128,9 +127,9 @@ func (b *block) wideBack(r *back, k *blockRun, dd, dy maps, slopes []*slope, of 
 // zeros are shifts of a slice.
 var zeros [slice]float32
 
-// finish makes of what wideBack has computed the gradients of the first convolution's weights
-// and of its input x. With t the gradients of the normalised maps times their scales, of means m
-// and of means q when multiplied by the normalised values, those of the maps are
+// finish turns the results of wideBack into the gradients of the first convolution's weights and
+// of its input x. With t the gradients of the normalised maps times their scales, of means m and
+// of means q when multiplied by the normalised values, those of the maps are
 //
 //	t - m - q*inv*w*(x-mean(x))
 //

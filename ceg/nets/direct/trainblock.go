@@ -6,9 +6,9 @@ import "github.com/ledg-go/ledg/ceg/internal/dot"
 // block), a depthwise one and a 1x1 one that projects, each with BatchNorm, and a shortcut if
 // the dimensions permit.
 //
-// The expanded maps are never stored: in the forward and in the backward pass, 32 channels of
-// some images are computed, normalised and convolved while they are in a cache. Their statistics
-// follow from those of the narrow maps: the mean of w*x is w*mean(x), and its variance w*C*w',
+// The expanded maps are never stored: in the forward and in the backward pass, 32 channels of some
+// images are computed, normalised and convolved while they are in a cache. Their statistics follow
+// from the statistics of the narrow maps: the mean of w*x is w*mean(x), and its variance w*C*w',
 // where C is the covariance of x.
 type block struct {
 	expand, depthwise, project string // names of the convolutions; "" for none
@@ -53,8 +53,8 @@ type blockRun struct {
 // imagesAtATime is the number of images in a slice's batch.
 func (b *block) imagesAtATime() int { return max(1, 1024/b.pixels) }
 
-// sliced returns w channels from c on, a slice, of the depthwise convolution's maps, of which
-// there are so many pixels. One slice follows the other.
+// sliced returns a slice, w channels from c on, of the depthwise convolution's maps with the given
+// number of pixels. One slice follows the other.
 func sliced(m []float32, pixels, c, w int) view { return view{m[c*pixels:], w} }
 
 // pack lays out the weights.
@@ -172,7 +172,7 @@ func constant(n int, v float32) []float32 {
 	return list
 }
 
-// means returns those of the block's maps by group, which follow from BatchNorm, in training.
+// means returns the means of the block's maps by group, which follow from BatchNorm in training.
 func (b *block) means(r *Run, of [][]float64) [][]float64 {
 	list := make([][]float64, len(r.groups))
 	for g := range list {

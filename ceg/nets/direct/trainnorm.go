@@ -18,8 +18,8 @@ type normed struct {
 	scale, bias, inv, off []float32
 }
 
-// moments are the number, the means and the sums of squared differences from those of the
-// values of every channel.
+// moments are the number, the means and the sums of squared deviations of the values of every
+// channel.
 type moments struct {
 	n        float64
 	mean, m2 []float64
@@ -29,9 +29,9 @@ func newMoments(channels int) *moments {
 	return &moments{mean: make([]float64, channels), m2: make([]float64, channels)}
 }
 
-// merge adds other values to those of the channels from the given one on (Chan, Golub and
-// LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances",
-// 1979), of which there were before.
+// merge adds other values to the moments of the channels from the given one on (Chan, Golub and
+// LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979);
+// before is the number of values so far.
 func (m *moments) merge(before, n float64, from int, mean, m2 []float64) {
 	total := before + n
 	for c := range mean {
@@ -44,8 +44,8 @@ func (m *moments) merge(before, n float64, from int, mean, m2 []float64) {
 // together32 is the number of values that are added up in float32.
 const together32 = 256
 
-// addTo adds the channels of some pixels to m, from the given channel on, of which before
-// have been added. Sums are of differences from a value of the channel, for accuracy.
+// addTo adds the channels of some pixels to m, from the given channel on; before is the number of
+// values added so far. Sums are of differences from a value of the channel, for accuracy.
 func (s *scratch) addTo(m *moments, before, from, channels int, x view, rows int) {
 	all := grow(&s.row, 3*channels)
 	shift, sum, square := all[:channels], all[channels:2*channels], all[2*channels:]
@@ -73,7 +73,7 @@ func (s *scratch) addTo(m *moments, before, from, channels int, x view, rows int
 	}
 }
 
-// merged returns the moments of a group, of those of its chunks.
+// merged returns the moments of a group from the moments of its chunks.
 func (r *Run) merged(g int, of []*moments, channels int) *moments {
 	m := newMoments(channels)
 	for _, i := range r.groups[g].chunks {
@@ -134,8 +134,8 @@ func (r *Run) norms(b *batchNorm, of []*moments) []*normed {
 	return list
 }
 
-// running moves the running statistics by those of every group that updates them, in order,
-// each by the momentum.
+// running updates the running statistics with every group that updates them, in order, each by the
+// momentum.
 func (r *Run) running(b *batchNorm, list []*normed) {
 	if !r.train {
 		return

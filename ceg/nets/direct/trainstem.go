@@ -20,7 +20,7 @@ type stemRun struct {
 	norm []*normed
 }
 
-// rowsAtATime is the number of pixels whose values, so many each, stay in a cache together.
+// rowsAtATime is the number of pixels whose values fit into a cache together.
 func rowsAtATime(values int) int { return min(max((64<<10)/values/8*8, 32), 512) }
 
 // depth is the number of values that an output sums over.
@@ -82,8 +82,8 @@ func (m *stem) forward(r *Run) {
 	r.stem.norm = r.norms(m.norm, of)
 }
 
-// backward takes what block.backward gives for the stem: the gradients of its normalised and
-// limited maps have become those of the normalised ones, and slope leads further.
+// backward takes what block.backward gives for the stem: the gradients of its clipped maps have
+// become gradients of the normalised maps, and slope continues.
 func (m *stem) backward(r *back, dy maps) {
 	k, out := padded(m.depth()), padded(m.out)
 	grads := make([][]float32, len(r.chunks))

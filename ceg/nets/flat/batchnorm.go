@@ -121,8 +121,8 @@ func (f *flat) evalNorm(x *maps, name string) *maps {
 // byChannel reads a phase of c channels as a matrix with a row for each.
 func byChannel(c int, x *Node) *Node { return Reshape(x, c, x.Shape().Size()/c) }
 
-// updateRunning moves the running statistics by those of every group that
-// updates them, in order, each by the momentum.
+// updateRunning updates the running statistics with every group that updates them, in order, each
+// by the momentum.
 func (f *flat) updateRunning(name string, c int, groups [][]int, mu, v *Node, counts []float64) {
 	momentum := f.norm.Momentum
 	keep := 1.0

@@ -208,7 +208,7 @@ type grid struct{ images, h, w int }
 
 func (g grid) columns() int { return g.images * g.h * g.w }
 
-// input cuts the images of every shard, of so many channels, into phases.
+// input splits the images of every shard, with the given number of channels, into phases.
 func (f *flat) input(channels int) *maps {
 	d := f.passes[0].Images.Shape().Dimensions
 	m := f.phased(channels, d[1], d[2])

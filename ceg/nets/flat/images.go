@@ -26,8 +26,8 @@ func (f *flat) phased(c, h, w int) *maps {
 // toPhases cuts the images of a shard into the phases of m.
 func (f *flat) toPhases(shard int, m *maps, images *Node) []*Node {
 	p, h, w := m.p, m.h/m.p, m.w/m.p
-	// [images*h, p, w, p*c] to [p, images*h*w, p*c], of which each row of phases is
-	// transposed by itself: strides that are powers of two are slow.
+	// [images*h, p, w, p*c] to [p, images*h*w, p*c]; each row of phases is transposed by itself:
+	// strides that are powers of two are slow.
 	n := f.images(shard) * h * w
 	x := TransposeAllAxes(Reshape(images, f.images(shard)*h, p, w*p*m.c), 1, 0, 2)
 	list := make([]*Node, 0, p*p)

@@ -6,15 +6,15 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
-// What treats every channel of every image by itself sees a phase as a matrix with a
-// row for each of them.
+// Operations on each channel of each image see a phase as a matrix with one row per channel and
+// image.
 
 // byImage reads a phase of a shard of m as a matrix with a row for each image of each
 // channel.
 func (f *flat) byImage(shard int, m *maps, x *Node) *Node { return byChannel(m.c*f.images(shard), x) }
 
-// placeSums returns the sums over all places of an image, [c*images, 1], of what of
-// makes of every phase.
+// placeSums applies of to every phase and returns the sums over all positions of an image,
+// [c*images, 1].
 func (f *flat) placeSums(shard int, m *maps, of func(q int) *Node) *Node {
 	var total *Node
 	for q := range m.at[shard] {

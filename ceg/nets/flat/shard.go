@@ -9,10 +9,10 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
-// A shard has about so many columns in every phase of the images. Products of 64
-// channels by 64 with fewer than 1024 columns take the backend's path for small
-// ones, which packs nothing and stays on one core; wider networks have no such
-// products, and lose when there are many small shards.
+// The approximate number of columns of a shard in every phase of the images. Products of 64
+// channels by 64 with fewer than 1024 columns take the backend's path for small ones, which packs
+// nothing and stays on one core; wider networks have no such products, and lose when there are
+// many small shards.
 const (
 	narrowChannels = 64
 	narrowColumns  = 950
@@ -126,8 +126,8 @@ func imagesOf(passes []nets.Pass, noGrad bool) int {
 	return n
 }
 
-// shardsFor returns how many shards of so many columns the passes with or without
-// gradients get.
+// shardsFor returns the number of shards, of the given number of columns, for the passes with or
+// without gradients.
 func shardsFor(passes []nets.Pass, columns int, noGrad bool) int {
 	d := passes[0].Images.Shape().Dimensions
 	p := phases(d[1], d[2])
@@ -135,8 +135,8 @@ func shardsFor(passes []nets.Pass, columns int, noGrad bool) int {
 	return min(max(int(math.Round(float64(all)/float64(columns))), 1), maxShards)
 }
 
-// cut distributes passes over shards of about so many columns, those with
-// gradients first.
+// cut distributes passes over shards of about the given number of columns, passes with gradients
+// first.
 func cut(passes []nets.Pass, columns int) []shard {
 	var shards []shard
 	for _, noGrad := range []bool{false, true} {

@@ -56,8 +56,8 @@ func (f *flat) edge(c int, g grid, dy, dx int) *Node {
 	return f.once(fmt.Sprint("edge", c, g, dy, dx), func() *Node { return OneMinus(f.mask(c, g, -dy, -dx)) })
 }
 
-// inner returns, at the edge, what is in the mirror there: the phase next to the first
-// or the last, or of a single phase the pixels on the inner side.
+// inner returns the mirrored values at the edge: the phase next to the first or the last, or of a
+// single phase the pixels on the inner side.
 func (f *flat) inner(g grid, d []*Node, by int, across bool) *Node {
 	switch {
 	case len(d) == 1:
@@ -112,9 +112,9 @@ func (f *flat) framed(shard int, x *maps, mirror bool) [][]*Node {
 	return rows
 }
 
-// byTaps is a 3x3 convolution with stride 1 of maps between what is beyond their
-// edges; b may be nil. Both gradients come from the forward column matrix's rows, of
-// which there are few where the maps have few channels.
+// byTaps is a 3x3 convolution with stride 1 of maps, given the values beyond their edges; b may be
+// nil. Both gradients come from the forward column matrix's rows, of which there are few where the
+// maps have few channels.
 func (f *flat) byTaps(name string, w, b *Node, x *maps, mirror bool) *maps {
 	out := w.Shape().Dimensions[0]
 	y := x.like(out, x.h, x.w, x.p)

@@ -4,11 +4,11 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// A 3x3 convolution with stride 1 computes tiles of 2x2 outputs by the minimal
-// filtering F(2x2, 3x3) of Lavin and Gray (2016, section 4.1): 16 products for
-// 4 outputs instead of 36, of transformed inputs and weights. Phases make the
-// transforms sums of whole nodes: the inputs of a tile are 4x4 neighbouring phases,
-// of which only those beyond the last one are displaced. There is no column matrix.
+// A 3x3 convolution with stride 1 computes tiles of 2x2 outputs by the minimal filtering F(2x2,
+// 3x3) of Lavin and Gray (2016, section 4.1): 16 products for 4 outputs instead of 36, of
+// transformed inputs and weights. Phases make the transforms sums of whole nodes: the inputs of a
+// tile are 4x4 neighbouring phases; only phases beyond the last one are displaced. There is no
+// column matrix.
 //
 // Along one axis, from inputs d0 to d3 and weights g0 to g2,
 //
@@ -104,8 +104,8 @@ func fitsWinograd(x *maps) bool {
 	return !x.leaf && x.c >= minWinograd && x.p%2 == 0 && x.h/x.p > 1 && x.w/x.p > 1
 }
 
-// winograd is a 3x3 convolution with stride 1 of maps whose phases are even in
-// number, with zeros beyond the edges or what is in the mirror; b may be nil.
+// winograd is a 3x3 convolution with stride 1 of maps whose phases are even in number, with zeros
+// or mirrored values beyond the edges; b may be nil.
 func (f *flat) winograd(name string, w, b *Node, x *maps, mirror bool) *maps {
 	out := w.Shape().Dimensions[0]
 	y := x.like(out, x.h, x.w, x.p)

@@ -43,11 +43,10 @@ import (
 //     or with few channels (the first layer) one over 2x2 blocks of pixels as
 //     channels (7x7, 3 to 64: 142 where XLA's own has 56).
 //
-// What was measured and did not help in the gradient of the kernel: rows of the maps
-// beside the images in what the product sums over, so that it sums over runs of
-// hundreds of values and not of the images of a chunk alone (0.6 to 0.95 of the speed,
-// since the maps must be copied for every row of the kernel), chunks of 1/2 MB (0.7 to
-// 1.0), and products over columns (0.3 to 0.9).
+// Measured alternatives that did not help the kernel's gradient: rows of the maps beside the
+// images in what the product sums over, so that it sums over runs of hundreds of values and not of
+// the images of a chunk alone (0.6 to 0.95 of the speed, since the maps must be copied for every
+// row of the kernel), chunks of 1/2 MB (0.7 to 1.0), and products over columns (0.3 to 0.9).
 const (
 	kernelBytes = 600 << 10
 	chunkBytes  = 1 << 20
@@ -85,9 +84,9 @@ func (g window) forward(x, kernel *Node) *Node {
 	return correlate(x, kernel, g.stride, [][2]int{{g.pad, g.pad}, {g.pad, g.pad}})
 }
 
-// imageGradient is the gradient of the images, for that of the output. The pixels
-// of every residue class of rows and columns are a correlation of their own, with
-// those of the kernel's taps that reach them.
+// imageGradient is the gradient of the images, given the gradient of the output. The pixels of
+// each residue class of rows and columns are a separate correlation, with the taps of the kernel
+// that reach them.
 func (g window) imageGradient(dy, kernel *Node) *Node {
 	kernel = TransposeAllAxes(kernel, 0, 1, 3, 2)
 	jh, jw := (g.h+g.stride-1)/g.stride, (g.w+g.stride-1)/g.stride
@@ -217,7 +216,7 @@ func (g window) chunk(x, dy *Node) *Node {
 	return sum
 }
 
-// chunkLoop adds up the chunks of all images, so many at a time, in a loop.
+// chunkLoop adds up the chunks of all images in a loop, a number of images at a time.
 func (g window) chunkLoop(x, dy *Node, images int) *Node {
 	graph := x.Graph()
 	zero := Const(graph, int32(0))

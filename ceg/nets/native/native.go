@@ -311,8 +311,8 @@ func (n *native) BatchNorm(in nets.Maps, name string) nets.Maps {
 			return cast(Add(Mul(v, row(scale(Reshape(variance, 1, x.c)))), row(beta)), n.dtype)
 		})
 	}
-	// PyTorch moves the running statistics by a tenth (the momentum) of the way to
-	// those of one pass after the other: all in all, a weighted sum.
+	// PyTorch moves the running statistics by a tenth (the momentum) toward the statistics of each
+	// pass in turn: all in all, a weighted sum.
 	updates := 0
 	for _, l := range n.lanes {
 		updates = max(updates, l.updates())

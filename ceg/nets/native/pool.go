@@ -26,7 +26,7 @@ func maxPoolCPU(x *Node, side, stride, pad int) *Node {
 // functions of the output and its gradient.
 func withGradients(forward func(in ...*Node) *Node, in []*Node, gradients ...func(y, dy *Node) *Node) *Node {
 	// Only the order of automatic differentiation is used: the output's gradient is known before
-	// those of the inputs are needed.
+	// the inputs' gradients are needed.
 	var y, dy *Node
 	hooked := make([]*Node, len(in))
 	for i, x := range in {

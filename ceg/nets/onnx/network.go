@@ -157,7 +157,7 @@ func (b *builder) whole(g nets.Graph) (value, error) {
 	return value{name: parts.Output, c: features, flat: true}, nil
 }
 
-// value is a feature map: the name of what a node gives, [batch, c, h, w].
+// value is a feature map: the name of a node's output, [batch, c, h, w].
 type value struct {
 	name    string
 	c, h, w int

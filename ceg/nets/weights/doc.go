@@ -2,9 +2,9 @@
 // writes them.
 //
 // [Open] reads a .safetensors file or a PyTorch checkpoint (.pth, .pt, .bin; the zip format of
-// torch 1.6 and later, or the older one). [Assign] matches its tensors with those of a network.
-// It returns one float32 slice a tensor and a [Report], or one error that lists every tensor
-// that is missing, unexpected, misshapen or not finite. [Save] writes a .safetensors file.
+// torch 1.6 and later, or the older one). [Assign] matches its tensors with a network's
+// parameters. It returns one float32 slice a tensor and a [Report], or one error that lists every
+// tensor that is missing, unexpected, misshapen or not finite. [Save] writes a .safetensors file.
 //
 // A weights file is untrusted input, and nothing in it is executed. The pickle inside a
 // checkpoint is checked before it is interpreted: it may name only the few globals that a state

@@ -9,7 +9,7 @@ import (
 // efficientNames returns timm's names of an EfficientNet's tensors for those of
 // EfficientNet-PyTorch (lukemelas/EfficientNet-PyTorch, and efficientnet_lite_pytorch after it);
 // nil if the names are others. There, blocks are numbered consecutively, so the network's names
-// determine where a stage starts. Expanding blocks name their layers differently from those of
+// determine where a stage starts. Expanding blocks name their layers differently from blocks of
 // the first stage.
 func efficientNames(names []string, want []Spec) []string {
 	widens, any := map[string]bool{}, false

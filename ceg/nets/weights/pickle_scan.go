@@ -107,8 +107,8 @@ type scanner struct {
 	b  []byte
 	at int
 
-	// What STACK_GLOBAL would take: the last strings pushed, nearest last, for as
-	// long as nothing but strings and memo operations has come between.
+	// The operands of STACK_GLOBAL: the last strings pushed, nearest last, for as long as nothing
+	// but strings and memo operations has come between.
 	recent []string
 	memo   map[int]string // "" for anything but a string
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// MaxFile is the size limit of a weights file in bytes, many times that of the largest network
-// of this module with its optimizer state.
+// MaxFile is the size limit of a weights file in bytes, many times the size of this module's
+// largest network with its optimizer state.
 const MaxFile = 1 << 30
 
 // Format names the container of a weights file.

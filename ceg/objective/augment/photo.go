@@ -62,8 +62,8 @@ var jitter = []Op{
 	{Name: "Hue", Min: -0.4, Max: 0.4, run: hue},
 }
 
-// randomPart draws a part of w by h pixels: of ten tries the first that fits, else
-// the whole of a square (or what is nearest to it in the middle).
+// randomPart draws a part of w by h pixels: the first of ten tries that fits, else a centred
+// square (or the nearest shape to it).
 func randomPart(w, h int, r *rand.Rand) (x0, y0, cw, ch int) {
 	for range 10 {
 		area := float64(w*h) * (0.8 + 0.2*r.Float64())
@@ -113,9 +113,9 @@ var widePolicy = func() []Op {
 	return list
 }()
 
-// hue turns the hue of src by v of the circle, -0.5 to 0.5: 8 bits of hue, saturation
-// and value, of which the hue wraps around. torchvision's adjust_hue of Pillow's
-// images. It panics when v is NaN.
+// hue turns the hue of src by v of the circle, -0.5 to 0.5: 8 bits each of hue, which wraps
+// around, saturation and value. torchvision's adjust_hue of Pillow's images. It panics when v is
+// NaN.
 func hue(dst, src *rgb.Image, v float64) {
 	mustNumber("Hue", v)
 	turn := uint8(int(v * 255))

@@ -334,7 +334,7 @@ func TestOnlyNeededArrays(t *testing.T) {
 	}
 }
 
-// A file that has something of the labelled samples but not their features is not taken
+// A file that has something of the labelled samples but not their features is not supported
 // for one without labelled samples.
 func TestHalfOfTheLabelledSamples(t *testing.T) {
 	_, entries := golden(t)

@@ -37,7 +37,7 @@ func Sets(ctx context.Context, dir string, p *predict.Predictor, coverage float6
 	}
 	s.Domains = len(scores)
 	if s.Domains < 2 {
-		return nil, errors.New("sets need an audit of a site (ledg site --ask), or labels of two domains of which one can be left out")
+		return nil, errors.New("sets need an audit of a site (ledg site --ask), or labels of two domains, so that one can be left out")
 	}
 	if s.Threshold, _, err = audit.LeftOut(scores, coverage); err != nil {
 		return nil, fmt.Errorf("of a domain that is left out: %w", err)
@@ -49,7 +49,7 @@ func Sets(ctx context.Context, dir string, p *predict.Predictor, coverage float6
 // of the site in a folder, opened as p. It needs an audit.
 func Abstain(dir string, p *predict.Predictor, share float64) (*audit.Abstention, error) {
 	if !site.Is(dir) {
-		return nil, fmt.Errorf("%s is no site: a threshold to abstain by comes from an audit alone, for one of the sources is kept badly elsewhere (ledg site --ask)", dir)
+		return nil, fmt.Errorf("%s is not a site: a threshold for abstaining needs an audit (ledg site --ask), since a threshold from the sources holds badly elsewhere", dir)
 	}
 	a, err := audited(dir, p)
 	if err != nil {

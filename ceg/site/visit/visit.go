@@ -159,7 +159,7 @@ func (a *arrival) begin(ctx context.Context) (err error) {
 	case r.Model == "":
 		r.Model, r.Classes, r.Decode = digest, m.Data.Classes, a.p.Decoding()
 	case r.Model != digest:
-		return fmt.Errorf("%s was visited with the weights %.12s, and those of %s are %.12s: name another folder for this run", a.Dir, r.Model, a.Run.Dir, digest)
+		return fmt.Errorf("%s was visited with the weights %.12s, but %s has the weights %.12s: use another folder for this run", a.Dir, r.Model, a.Run.Dir, digest)
 	}
 	fresh := r.Visits == nil
 	var answers datasets.Truth // of which none is known
@@ -259,7 +259,7 @@ func (a *arrival) newImages(ctx context.Context) error {
 		}
 	}
 	if trained > 0 && 2*trained >= trained+len(list) && len(a.record.Visits) == 0 {
-		return fmt.Errorf("%s: %d of its %d images are among those of the run: a site is a domain that the run has not seen", a.record.Images, trained, trained+len(list))
+		return fmt.Errorf("%s: the run has %d of its %d images: a site is a domain that the run has not seen", a.record.Images, trained, trained+len(list))
 	}
 	if len(list) == 0 {
 		if len(a.record.Visits) == 0 {
@@ -309,7 +309,7 @@ func (a *arrival) ofSources(ctx context.Context) map[string]string {
 	known, d := map[string]string{}, a.p.Model.Data
 	list, err := datasets.Digests(ctx, d, a.Run.CacheDir)
 	if err != nil {
-		a.Say("whether the run has some of these images cannot be told: %v", err)
+		a.Say("cannot check whether the run has some of these images: %v", err)
 	}
 	for i, digest := range list {
 		if d.Domains[d.Examples[i].Domain] != a.p.Model.Config.Data.Target {

@@ -346,7 +346,7 @@ func (c constants) node(n *node) error {
 			}
 		}
 		if len(labels) > mostLabels || len(n.in) > mostRank {
-			return fmt.Errorf("%d inputs with %d labels are not taken, want at most %d and %d", len(n.in), len(labels), mostRank, mostLabels)
+			return fmt.Errorf("%d inputs with %d labels are not supported, want at most %d and %d", len(n.in), len(labels), mostRank, mostLabels)
 		}
 	}
 	return nil
@@ -480,7 +480,7 @@ func fits(sizes []int64, least int64) error {
 	count := 1.0
 	for _, v := range sizes {
 		if v < least {
-			return fmt.Errorf("a shape %v is not taken", sizes)
+			return fmt.Errorf("a shape %v is not supported", sizes)
 		}
 		count *= max(float64(v), 1)
 	}

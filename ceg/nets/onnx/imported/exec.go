@@ -200,7 +200,7 @@ func (n *Network) features(m onnx.Model, scope *model.Scope, images *graph.Node,
 	for _, s := range n.softmax {
 		v := m.CallGraph(scope, g, in, s.in[0])[0]
 		if axis := int(s.int("axis", 1)); axis != -1 && axis != v.Rank()-1 {
-			panic(fmt.Errorf("node %q: a Softmax of opset %d along axis %d of %v is not taken: export it with opset 13 or later", s.name, n.graph.opset, axis, v.Shape()))
+			panic(fmt.Errorf("node %q: a Softmax of opset %d along axis %d of %v is not supported: export it with opset 13 or later", s.name, n.graph.opset, axis, v.Shape()))
 		}
 	}
 	list, names := n.lates()

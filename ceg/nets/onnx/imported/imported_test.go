@@ -273,7 +273,7 @@ func TestBad(t *testing.T) {
 		"no pool":     {vit, "tokens", "choose what to take of its tokens, cls, mean, patches"},
 		"vectors":     {net(17, []int64{-1, 16}, one("Relu")).encode(), "", "its input pixels[? 16] is not of images"},
 		"grey":        {net(17, []int64{-1, 1, 32, 32}, one("Relu")).encode(), "", "is of images of 1 channels, want 3"},
-		"oblong":      {net(17, []int64{-1, 3, 32, 64}, one("Relu")).encode(), "", "images that are no squares"},
+		"oblong":      {net(17, []int64{-1, 3, 32, 64}, one("Relu")).encode(), "", "images that are not square"},
 		"two inputs":  {two.encode(), "", "y needs 2 inputs, pixels[? 3 ? ?], ids[? 4]: want images alone"},
 		"circle":      {circle.encode(), "", `node "turn" needs "b", which no node before it makes`},
 		"climbing":    {outside("../secret", "0"), "", `weights "w" are in "../secret", outside the network's folder`},
@@ -286,7 +286,7 @@ func TestBad(t *testing.T) {
 		"cubic":       {net(17, open, one("Resize", attr{name: "mode", kind: stringAttr, s: "cubic"})).encode(), "", "it has no constant scales"},
 		"softmax":     {net(11, open, one("Softmax", attr{name: "axis", kind: intAttr, i: 1})).encode(), "", "a Softmax of opset 11 along axis 1"},
 		"bomb":        {bomb.encode(), "", "on the way to output y is too large"},
-		"functions":   {append(net(17, open, one("Relu")).encode(), 0xca, 0x01, 0x00), "", "functions of its own"},
+		"functions":   {append(net(17, open, one("Relu")).encode(), 0xca, 0x01, 0x00), "", "it defines functions"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -315,7 +315,7 @@ func TestBad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := n.Side(64); err == nil || !strings.Contains(err.Error(), "takes images of 32 pixels a side, and 64 were asked for") {
+	if _, err := n.Side(64); err == nil || !strings.Contains(err.Error(), "takes images of 32 pixels a side, and 64 were requested") {
 		t.Errorf("of another size: %v", err)
 	}
 }

@@ -121,7 +121,7 @@ func (t *Trainable) chooseParams() error {
 				now = []nets.Kind{nets.Scale, nets.Shift}[i-1]
 			}
 			if known && kind != now && (!now.Trained() || !kind.Trained()) {
-				return fmt.Errorf("weights %q are used in two ways, of which one is as statistics of BatchNormalization", s)
+				return fmt.Errorf("weights %q are used both as statistics of a BatchNormalization and elsewhere", s)
 			}
 			kinds[s] = now
 		}

@@ -35,7 +35,7 @@ func (n *Network) mend() error {
 		return fmt.Errorf("it is of opset %d and version %d of the format, and %d and %d are known here; export it with an older opset, or see `ledg backend install onnxruntime`", n.graph.opset, n.graph.version, newestOpset, newestFormat)
 	}
 	if n.graph.functional {
-		return errors.New("it has functions of its own, which are not taken: export it with its functions inlined")
+		return errors.New("it defines functions, which are not supported: export it with its functions inlined")
 	}
 	if n.known == nil {
 		n.known = map[string]resizing{}
@@ -50,7 +50,7 @@ func (n *Network) mend() error {
 		for i := range x.attrs {
 			if t := x.attrs[i].t; t != nil {
 				if t.outside {
-					return fmt.Errorf("node %q: a constant outside the file is not taken", x.name)
+					return fmt.Errorf("node %q: a constant outside the file is not supported", x.name)
 				}
 				t.widen()
 			}
@@ -99,7 +99,7 @@ func (m *mender) node(n *node) error {
 			case a.kind == floatsAttr && a.name == "value_floats":
 				t = floats(a.floats)
 			case a.kind != tensorAttr:
-				return fmt.Errorf("a constant that is said by %s is not taken", a.name)
+				return fmt.Errorf("a constant in the attribute %s is not supported", a.name)
 			}
 			n.attrs = []attr{{name: "value", kind: tensorAttr, t: t}}
 		}
@@ -133,7 +133,7 @@ func (m *mender) node(n *node) error {
 			n.in = []string{x, m.integers(a.ints), v}
 		}
 		if len(n.in) > 3 {
-			return fmt.Errorf("padding of chosen axes is not taken")
+			return fmt.Errorf("padding of chosen axes is not supported")
 		}
 	case "Range": // onnx-gomlx computes its length on another backend than [lowered]
 		if step := m.constants(in(2)); len(step) == 1 && step[0] > 0 {
@@ -218,7 +218,7 @@ type sequence struct {
 // part returns the start and end of one part, clipped to the axis.
 func (s sequence) part(at []int64) (from, to int64, err error) {
 	if len(at) != 1 || len(s.sizes) == 0 || s.equal && at[0] < 0 {
-		return 0, 0, fmt.Errorf("pieces %v of a sequence of sizes %v are not taken, only constant ones", at, s.sizes)
+		return 0, 0, fmt.Errorf("SequenceAt: indices %v of a sequence of sizes %v are not supported, only constant ones", at, s.sizes)
 	}
 	i, count := at[0], int64(len(s.sizes))
 	if s.equal {
@@ -228,7 +228,7 @@ func (s sequence) part(at []int64) (from, to int64, err error) {
 		i += count
 	}
 	if i < 0 || i >= count {
-		return 0, 0, fmt.Errorf("it takes piece %d of %d", at[0], count)
+		return 0, 0, fmt.Errorf("SequenceAt: index %d of a sequence of %d", at[0], count)
 	}
 	for _, size := range s.sizes[:i] {
 		from += size

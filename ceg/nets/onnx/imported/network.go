@@ -318,7 +318,7 @@ func (n *Network) shape() error {
 		return fmt.Errorf("its input %s is of images of %d channels, want 3", text, v.dims[1])
 	}
 	if h != w && h >= 0 && w >= 0 {
-		return fmt.Errorf("its input %s is of images that are no squares, which are not taken", text)
+		return fmt.Errorf("its input %s has images that are not square, which are not supported", text)
 	}
 	n.Size, n.Batch = int(max(h, w, 0)), int(max(v.dims[0], 0))
 	n.graph.inputs[0].kind = float32Type
@@ -334,7 +334,7 @@ func (n *Network) Bytes() bool { return n.bytes }
 // Contradicting sides are an error; asked may be 0.
 func (n *Network) Side(asked int) (int, error) {
 	if n.Size > 0 && asked > 0 && n.Size != asked {
-		return 0, fmt.Errorf("%s takes images of %d pixels a side, and %d were asked for", n.Path, n.Size, asked)
+		return 0, fmt.Errorf("%s takes images of %d pixels a side, and %d were requested", n.Path, n.Size, asked)
 	}
 	return cmp.Or(n.Size, asked), nil
 }

@@ -152,7 +152,7 @@ func (p *preprocessor) reading() (size int, r datasets.Reading, err error) {
 		}
 	}
 	if s.Height != s.Width || crop.Height != crop.Width {
-		return 0, r, fmt.Errorf("images of %d x %d pixels are not taken, only squares", max(s.Height, crop.Height), max(s.Width, crop.Width))
+		return 0, r, fmt.Errorf("images of %d x %d pixels are not supported, only squares", max(s.Height, crop.Height), max(s.Width, crop.Width))
 	}
 	if p.CropShare == 0 && strings.HasPrefix(p.Type+p.Feature, "ConvNext") {
 		p.CropShare = 0.875
@@ -167,9 +167,9 @@ func (p *preprocessor) reading() (size int, r datasets.Reading, err error) {
 	case s.Shortest > 0 && s.number: // sets both sides
 		size = s.Shortest
 	case s.Shortest > 0:
-		return 0, r, errors.New("images that are no squares, of a short side without a crop, are not taken")
+		return 0, r, errors.New("resizing the short side without a crop is not supported: the images would not be square")
 	case crop.Height > 0 && crop.Height != s.Height:
-		return 0, r, errors.New("a crop of an image that was scaled without its aspect ratio is not taken")
+		return 0, r, errors.New("a crop of an image that was scaled without its aspect ratio is not supported")
 	default:
 		size = s.Height
 	}
@@ -181,7 +181,7 @@ func (p *preprocessor) reading() (size int, r datasets.Reading, err error) {
 	case 3:
 		r.Filter = rgb.Bicubic
 	default:
-		return 0, r, fmt.Errorf("resample %d is not taken: want 1 (Lanczos), 2 (bilinear) or 3 (bicubic)", n)
+		return 0, r, fmt.Errorf("resample %d is not supported: want 1 (Lanczos), 2 (bilinear) or 3 (bicubic)", n)
 	}
 	r.Std, r.BGR = [3]float64{1, 1, 1}, p.Flip
 	if or(p.Normalize, true) {

@@ -29,7 +29,7 @@ func (m *mender) resize(n *node) error {
 	mode, place := n.text("mode", "nearest"), n.text("coordinate_transformation_mode", "half_pixel")
 	ok := slices.Contains(placements[mode], place) && (mode != "nearest" || n.text("nearest_mode", "round_prefer_floor") == "floor")
 	if !ok || n.int("antialias", 0) != 0 || n.get("axes") != nil || m.opset < 11 {
-		return fmt.Errorf("a Resize of mode %s (%s) is not taken, only linear, nearest and cubic ones: export the network for one image size, where it is a constant", mode, place)
+		return fmt.Errorf("a Resize of mode %s (%s) is not supported, only linear, nearest and cubic ones: export the network for one image size, where it is a constant", mode, place)
 	}
 	for i, s := range n.in {
 		at := slices.IndexFunc(m.weights, func(t *tensor) bool { return t.name == s })

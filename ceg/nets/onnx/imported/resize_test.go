@@ -134,8 +134,8 @@ func TestCubicRefused(t *testing.T) {
 	computed.nodes = append(computed.nodes[:1:1], &node{op: "Relu", name: "r", in: []string{"by"}, out: []string{"more"}}, computed.nodes[1])
 	computed.nodes[2].in[2] = "more"
 	for want, g := range map[string]*content{
-		"a Resize of mode cubic (half_pixel_symmetric) is not taken": resize([]float32{1, 1, 2, 2}, text("coordinate_transformation_mode", "half_pixel_symmetric")),
-		"a Resize of mode cubic (half_pixel) is not taken":           resize([]float32{1, 1, 2, 2}, attr{name: "antialias", kind: intAttr, i: 1}),
+		"a Resize of mode cubic (half_pixel_symmetric) is not supported": resize([]float32{1, 1, 2, 2}, text("coordinate_transformation_mode", "half_pixel_symmetric")),
+		"a Resize of mode cubic (half_pixel) is not supported":           resize([]float32{1, 1, 2, 2}, attr{name: "antialias", kind: intAttr, i: 1}),
 		"is taken along the last two of four axes alone":             resize([]float32{1, 2, 2, 2}),
 		"it has no constant scales: export the network for one":      computed,
 		`node "wide" (Resize): it makes 0.032 pixels of 32`:          resize([]float32{1, 1, 0.001, 2}),

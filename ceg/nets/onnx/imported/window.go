@@ -18,7 +18,7 @@ func (m *mender) slice(n *node) error {
 	case steps != nil && !slices.ContainsFunc(steps, func(s int64) bool { return s < 0 }):
 		return nil
 	case len(steps) != 1 || steps[0] != -1 || len(v[0]) != 1 || len(v[1]) != 1 || len(v[2]) != 1 || v[0][0] != -1 || v[1][0] > math.MinInt32:
-		return fmt.Errorf("a Slice with steps %v is not taken, only steps above 0, and a whole axis backwards", steps)
+		return fmt.Errorf("a Slice with steps %v is not supported, only steps above 0, and a whole axis backwards", steps)
 	}
 	axis := attr{name: "axis", kind: intAttr, i: v[2][0]}
 	length := m.op("Gather", m.op("Shape", n.in[0]), m.integers(v[2]))
@@ -34,7 +34,7 @@ func (m *mender) window(n *node) error {
 	case "VALID":
 		n.drop("pads")
 	default:
-		return fmt.Errorf("auto_pad %s is not taken: export it with pads", n.text("auto_pad", ""))
+		return fmt.Errorf("auto_pad %s is not supported: export it with pads", n.text("auto_pad", ""))
 	}
 	n.drop("auto_pad")
 	if n.op == "Conv" {
@@ -42,7 +42,7 @@ func (m *mender) window(n *node) error {
 		return nil
 	}
 	if a := n.drop("dilations"); a != nil && slices.ContainsFunc(a.ints, func(d int64) bool { return d != 1 }) {
-		return fmt.Errorf("dilations %v are not taken", a.ints)
+		return fmt.Errorf("dilations %v are not supported", a.ints)
 	}
 	kernel := n.get("kernel_shape")
 	if kernel == nil {
@@ -93,7 +93,7 @@ func (n *node) ceil() ([]int64, error) {
 	beyond := make([]int64, len(kernel))
 	for i, s := range strides {
 		if beyond[i] = s - 1; s > 1 && kernel[i] < s+pads[len(kernel)+i] {
-			return nil, fmt.Errorf("ceil_mode with a kernel of %d, a stride of %d and %d places around is not taken", kernel[i], s, pads[len(kernel)+i])
+			return nil, fmt.Errorf("ceil_mode with a kernel of %d, a stride of %d and %d places around is not supported", kernel[i], s, pads[len(kernel)+i])
 		}
 	}
 	return beyond, nil

@@ -233,7 +233,7 @@ type card struct {
 // text is a JSON string, or several in a list.
 type text string
 
-// UnmarshalJSON implements json.Unmarshaler. What is no text is none.
+// UnmarshalJSON implements json.Unmarshaler. Other values than texts count as missing.
 func (t *text) UnmarshalJSON(b []byte) error {
 	var list []string
 	if json.Unmarshal(b, (*string)(t)) != nil && json.Unmarshal(b, &list) == nil {

