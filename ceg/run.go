@@ -182,7 +182,7 @@ func changes(came, more, bad, all int) string {
 	return fmt.Sprintf("labels changed: %s; there are %d labels now", strings.Join(list, ", "), all)
 }
 
-// sync takes up what was said about labels since, for the next record.
+// sync reads labels that arrived since, for the next record.
 func (r *run) sync() (came []result.Query, err error) {
 	labels, gone := r.campaign.LabelledCount(), r.campaign.GoneCount()
 	came, err = r.campaign.Sync()
@@ -193,7 +193,7 @@ func (r *run) sync() (came []result.Query, err error) {
 		return came, err
 	}
 	r.voice.say("%s", changes(len(came), changed, gone, r.campaign.LabelledCount()))
-	// What was unlabelled when the reliable set was chosen may no longer be.
+	// Images that were unlabelled when the reliable set was chosen may be labelled now.
 	kept := r.reliable.examples[:0:0]
 	var pseudo []int
 	for i, x := range r.reliable.examples {

@@ -214,7 +214,7 @@ func writeImages(ctx context.Context, d *Dataset, f *os.File, size int, sums []d
 		sum, err := d.shrink(i, m)
 		if err != nil {
 			bad.add(d.Examples[i].ID, err)
-			return nil // the others may be bad, too: tell all at once
+			return nil // the others may be bad, too: report all in one error
 		}
 		if sum != sums[i] {
 			return fmt.Errorf("%s: %w", d.Examples[i].ID, errChanged)

@@ -35,7 +35,7 @@ type remembered struct {
 // its time moving.
 const settled = 2 * time.Second
 
-// index holds what is remembered of the images in a folder, by their IDs.
+// index stores the digests of the images in a folder, by ID.
 type index map[string]remembered
 
 // has reports whether the file called id in fsys is one that was read before, as an
@@ -156,9 +156,9 @@ func parseIndexLine(line string) (id string, r remembered, ok bool) {
 // maxIndex is the most bytes that are read of an index.
 const maxIndex = 4 << 30
 
-// readIndex returns what is remembered, which is nothing if the file is missing
-// or has a line that was not written by writeIndex. To lose an index costs time
-// only, and a wrong digest is noticed when the image is decoded.
+// readIndex returns the stored index, which is empty if the file is missing or has a line that
+// writeIndex did not write. To lose an index costs time only, and a wrong digest is noticed when
+// the image is decoded.
 func readIndex(path string) index {
 	data, err := regular.Read(path, maxIndex)
 	if err != nil {
@@ -200,8 +200,8 @@ func writeIndex(path string, lines []string) {
 	})
 }
 
-// Digest returns the SHA-256 of the file of example i in hexadecimal, or of what its pixels are
-// generated from. It panics if i is out of range.
+// Digest returns the SHA-256 of the file of example i in hexadecimal, or of the source of its
+// generated pixels. It panics if i is out of range.
 func (d *Dataset) Digest(i int) (string, error) {
 	sum, err := d.source.digest(i)
 	if err != nil {
@@ -211,7 +211,7 @@ func (d *Dataset) Digest(i int) (string, error) {
 }
 
 // Digests returns the Digest of every example. Unchanged files whose digests are cached in
-// cacheDir are not read again; an empty cacheDir is that of Prepare.
+// cacheDir are not read again; an empty cacheDir means the default of Prepare.
 func Digests(ctx context.Context, d *Dataset, cacheDir string) ([]string, error) {
 	cacheDir, err := CacheFolder(cacheDir)
 	if err != nil {

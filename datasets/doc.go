@@ -22,7 +22,7 @@
 //
 // # Data sets larger than memory
 //
-// This package holds only a few images at a time per processor. Prepare writes each decoded
-// image to the cache file at once, and Images keeps four bytes of each in memory and reads
-// pixels on demand.
+// This package holds only a few images at a time per processor. Prepare writes each decoded image
+// to the cache file right away, and Images keeps four bytes of each in memory and reads pixels on
+// demand.
 package datasets

@@ -125,7 +125,7 @@ func (f *featureFile) features() (x *arrays.Array, views, dim int, err error) {
 	return x, shape[1], shape[2], nil
 }
 
-// classNames are those of the file, or those that are given for its numbers.
+// classNames are the file's class names, or names specified for its numbers.
 func classNames(path string, own, given []string) ([]string, error) {
 	names := own
 	if given != nil {

@@ -40,8 +40,8 @@ func isText(a *arrays.Array) bool {
 	return a.Type() == arrays.Bytes || a.Type() == arrays.Text || a.Type() == arrays.Lines
 }
 
-// numbered reads numbers, or gives names numbers in byte order. Without the array all
-// are missing, and there are no names. Unknown is allowed if it is what is missing.
+// numbered reads numbers, or gives names numbers in byte order. Without the array all are missing,
+// and there are no names. An unknown value is allowed where it stands for a missing one.
 func (f *featureFile) numbered(name, namesOf string, missing int) (numbers []int, names []string, err error) {
 	if names, err = f.names(namesOf); err != nil {
 		return nil, nil, err

@@ -32,7 +32,7 @@ type Origin struct {
 	Decoding rgb.Decoding `json:"decode,omitempty"`
 	// Exclude are the patterns that left images out.
 	Exclude []string `json:"exclude,omitempty"`
-	// Layout and SiteRule are those of Options.
+	// Layout and SiteRule are as in Options.
 	Layout   string `json:"layout,omitempty"`
 	SiteRule string `json:"site,omitempty"`
 	// Network is the backbone's name, Width the number of channels of its first layer, Pooling
@@ -67,8 +67,8 @@ const LeftOutKey = "left_out"
 // originals are the images that features were made of.
 type originals struct {
 	origin Origin
-	// digests are those of the images when they were embedded, by row; nil where the file
-	// does not say.
+	// digests are the images' digests when they were embedded, by row; nil where the file does not
+	// say.
 	digests []digest
 	beside  string // the folder of the features' file
 	moved   string // current folder of the images, if specified
@@ -124,8 +124,8 @@ func (f *Features) Origin() (o Origin, ok bool) {
 }
 
 // ImageRoot returns the folder of the source images: the recorded one, or else the one at the
-// recorded path relative to the features' file. It is empty for generated images. The error
-// names what is missing.
+// recorded path relative to the features' file. It is empty for generated images. The error names
+// the missing part.
 func (f *Features) ImageRoot() (string, error) {
 	if f.originals == nil {
 		return "", fmt.Errorf("%s: %w", f.path, ErrNoImages)

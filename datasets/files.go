@@ -247,8 +247,8 @@ func (l *lister) pick(dir string, files []string) ([]string, error) {
 	return ids, nil
 }
 
-// read lists dir in byte order, following links, but for those that it must not follow,
-// which it skips. Hidden names, and those of operating systems, are ignored.
+// read lists dir in byte order, following links, but for those that it must not follow, which it
+// skips. Hidden files, and files of operating systems, are ignored.
 func (l *lister) read(dir string) (folders, files []string, err error) {
 	list, err := fs.ReadDir(l.fsys, dir)
 	if err != nil {

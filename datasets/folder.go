@@ -18,13 +18,13 @@ type FolderOptions struct {
 	Exclude []string
 	// Patterns leave out files and folders; see Options.
 	Patterns []string
-	// Layout and SiteRule are those of Options.
+	// Layout and SiteRule are as in Options.
 	Layout, SiteRule string
 	// Damaged are images to leave out because they cannot be decoded; the reasons go to
 	// Dataset.Skipped.
 	Damaged []Skipped
-	// Classes are the class names, in index order. Nil uses those of class folders and Labels,
-	// in byte order.
+	// Classes are the class names, in index order. Nil uses the classes of class folders and
+	// Labels, in byte order.
 	Classes []string
 	// Labels are classes of images, which take precedence over class folders. IDs may have
 	// backslashes or a leading ./.
@@ -41,9 +41,9 @@ type FolderOptions struct {
 const Unlabelled = "_unlabeled"
 
 // Folder opens a data set of images at domain/class/image in fsys, with known classes, and at
-// domain/image, with unknown classes unless opts.Labels has them. Domains and classes are
-// indexed in byte order of their folders' names ("B" before "a", "10" before "9"). Classes are
-// those of all domains; a domain need not have every one, and there may be none.
+// domain/image, with unknown classes unless opts.Labels has them. Domains and classes are indexed
+// in byte order of their folders' names ("B" before "a", "10" before "9"). Classes are the classes
+// of all domains; a domain need not have every one, and there may be none.
 //
 // JPEG, PNG, GIF, BMP, TIFF and WebP files are examples, by content; an example's ID is its
 // path. Other files, and files and folders at other depths, are listed in Dataset.Skipped with a
@@ -168,7 +168,7 @@ func (l *lister) domains() ([]string, error) {
 	return domains, nil
 }
 
-// domain returns the images of a domain, and counts those of its class folders.
+// domain returns the images of a domain, and counts the images of its class folders.
 func (l *lister) domain(domain string, k int, perClass map[string]int) ([]named, error) {
 	classes, files, err := l.read(domain)
 	if err != nil {
@@ -219,8 +219,8 @@ func (l *lister) firstSkipped(dir string) string {
 	return fmt.Sprintf("; %s left out, first %s: %s", plural(len(in), "file"), in[0].ID, in[0].Reason)
 }
 
-// overrule gives images the classes that labels say, and returns those of which the
-// folder says something else. Labels of images that are left out are passed over.
+// overrule assigns the classes in labels to images, and returns the images whose folder names
+// another class. Labels of images that are left out are passed over.
 func overrule(list []named, labels []Label, leftOut []Skipped) ([]Skipped, error) {
 	if len(labels) == 0 {
 		return nil, nil

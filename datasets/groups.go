@@ -190,11 +190,11 @@ func (d *Dataset) GroupNotes(t Truth) (notes []string) {
 	return notes
 }
 
-// splitByGroup assigns every entry to Train or Val, all of a group to one of them: groups come
-// in an order that the seed and their names alone draw, and one is Val if that brings the
-// numbers of Val images nearer to a tenth of those of every class in a domain, or leaves them
-// as near. So of groups of one size a class needs five. A group with an image of unknown class
-// is Train, since what is not labelled is trained on, too.
+// splitByGroup assigns every entry to Train or Val, all of a group to one of them: groups are
+// visited in an order drawn from the seed and their names alone. A group becomes Val if that
+// brings the number of Val images closer, or equally close, to a tenth for every class in a
+// domain. So of groups of one size a class needs five. A group with an image of unknown class is
+// Train, since unlabelled images are trained on, too.
 func splitByGroup(entries []entry, seedValue uint64, g *grouper) {
 	type cell [2]int // domain, class
 	type unit struct {

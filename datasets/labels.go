@@ -27,8 +27,8 @@ type Label struct {
 	Where string
 }
 
-// What is read of files of classes and labels: bytes of the first and the second, of one
-// line, and lines.
+// Limits of files of classes and labels: bytes of the first and the second, of one line, and
+// lines.
 const (
 	maxClasses, maxList = 16 << 20, 1 << 30
 	maxLine, maxLabels  = 1 << 20, 4 << 20

@@ -25,7 +25,7 @@ func sameNames(names []string) []string {
 	return same
 }
 
-// relativeTo makes absolute paths of labels paths from a folder, also those of groups.
+// relativeTo makes absolute paths in labels and groups relative to a folder.
 func (o *Options) relativeTo(root string) error {
 	o.Labels = relative(o.Labels, root)
 	if o.groups == nil {

@@ -20,9 +20,9 @@ type Options struct {
 	SplitsDir string
 	// Exclude lists IDs of files to leave out, as in FolderOptions.
 	Exclude []string
-	// Patterns leave out files and folders of images that are Yours: one without a slash by
-	// their names, another by their whole paths, in which ** stands for any folders. Damaged
-	// are those of FolderOptions.
+	// Patterns leave out files and folders of images that are Yours: one without a slash by their
+	// names, another by their whole paths, in which ** stands for any folders. Damaged is as in
+	// FolderOptions.
 	Patterns []string
 	// Layout reads sites and classes in the paths of images that are Yours, such as
 	// {site}/{class}/{name}; SiteRule is a regular expression over paths that names sites. Both
@@ -32,7 +32,7 @@ type Options struct {
 	// CacheDir is the folder for Prepare. Cached information about unchanged files is used
 	// without opening them.
 	CacheDir string
-	// Classes and Labels are those of FolderOptions, for data sets that are Yours.
+	// Classes and Labels are as in FolderOptions, for data sets that are Yours.
 	Classes []string
 	Labels  []Label
 	// Group is a rule that maps IDs to groups; see ParseGroup. Labels with groups replace it.

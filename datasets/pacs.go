@@ -20,7 +20,7 @@ var (
 // (datasets/ssdg_pacs.py).
 const pacsBadFile = "sketch/dog/n02103406_4068-1.png"
 
-// Where PACS looks for the folder of images, and for that of the lists.
+// Where PACS looks for the folder of images and for the folder of lists.
 var (
 	pacsImageFolders = []string{".", "pacs128", "kfold", "images", "pacs", "PACS", "pacs_data"}
 	pacsListFolders  = []string{".", "splits", "pacs_kfolds", "pacs_splits", "kfolds",
@@ -45,10 +45,10 @@ type PACSOptions struct {
 // and inside the images, in the folder itself and in splits, pacs_kfolds, pacs_splits, kfolds
 // and "Train val splits and h5py files pre-read".
 //
-// The one known bad file is skipped, and so are images in no list, each with its reason. A
-// listed image that is missing, listed twice, or listed with a label other than its folder is an
-// error that names list and line. Other lists work, too, such as those of a subset;
-// Dataset.Differences lists differences from the published counts.
+// The one known bad file is skipped, and so are images in no list, each with its reason. A listed
+// image that is missing, listed twice, or listed with a label other than its folder is an error
+// that names list and line. Other lists work, too, such as lists of a subset; Dataset.Differences
+// lists differences from the published counts.
 func PACS(fsys fs.FS, opts PACSOptions) (*Dataset, Truth, error) {
 	d := &Dataset{Name: "pacs", Domains: slices.Clone(pacsDomains), Classes: slices.Clone(pacsClasses)}
 	fail := func(err error) (*Dataset, Truth, error) {

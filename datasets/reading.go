@@ -21,7 +21,7 @@ var Pools = []string{ClassToken, MeanToken, PatchTokens}
 
 // Reading describes the input preprocessing and the output of an ONNX network.
 type Reading struct {
-	// Short and Filter are those of the images' [rgb.Fit].
+	// Short and Filter are as in the images' [rgb.Fit].
 	Short  int        `json:"short,omitempty"`
 	Filter rgb.Filter `json:"filter,omitempty"`
 	// Mean and Std normalise the channels red, green and blue, for values in [0, 1].

@@ -79,7 +79,7 @@ func recognise(dirs [][]string, classes []string) string {
 	switch {
 	case most == 0:
 		return "{name}"
-	case least == 0: // beside folders: the files there are skipped, and said
+	case least == 0: // beside folders: the files there are skipped and reported
 		return ""
 	case all(0, isClass) && (most == 1 || !all(1, isClass)):
 		return "{class}/" + strings.Repeat("**/", min(most-1, 1)) + "{name}"

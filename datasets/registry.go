@@ -32,8 +32,8 @@ type Info struct {
 }
 
 // Recipe holds the settings of CEG that depend on the data set. For data sets in the paper they
-// are those of Yuan et al. 2022 and their published configs/trainers/ADG/*.yaml, except Rate and
-// Width, which are our own for a small network from scratch.
+// are the values of Yuan et al. 2022 and their published configs/trainers/ADG/*.yaml, except Rate
+// and Width, which are our own for a small network from scratch.
 type Recipe struct {
 	// Epochs is E, the total of both phases.
 	Epochs int

@@ -105,8 +105,8 @@ type look struct {
 	shape shape
 }
 
-// looks hands out looks by name, those of the registry of arms and to other names what
-// is left in order of first appearance, and collects the legend.
+// looks assigns looks by name: arms have the looks of the registry, other names get the remaining
+// ones in order of first appearance. It also collects the legend.
 type looks struct {
 	theme   Theme
 	places  map[string]int // in the registry, or what was free
@@ -124,8 +124,8 @@ func (l *looks) enter(name string, thumb plot.Thumbnailer) {
 
 var dashes = [][]vg.Length{nil, {4, 1.6}, {1.4, 1.4}, {6, 1.5, 1.4, 1.5}, {2.6, 1}, {8, 2}, {4, 1.3, 1.2, 1.3, 1.2, 1.3}}
 
-// meet gives arms their places before any other name gets one: first those of the registry,
-// then variants of them that look like them if nothing else in the figure does. Others have what
+// meet gives arms their places before any other name gets one: first arms of the registry, then
+// their variants, which share an arm's look if nothing else in the figure has it. Others have what
 // follows from their names, unless that is taken.
 func (l *looks) meet(curves []Curve) {
 	for _, c := range curves {
@@ -344,8 +344,8 @@ func (a asked) draw(c *draw.Canvas, at vg.Point) {
 // Thumbnail implements plot.Thumbnailer.
 func (a asked) Thumbnail(c *draw.Canvas) { a.draw(c, c.Center()) }
 
-// marker has a thin edge in the background's colour, so that those of several
-// curves stay apart where they meet.
+// marker has a thin edge in the background's colour, so that the markers of crossing curves stay
+// distinct.
 func (d drawn) marker(c *draw.Canvas, at vg.Point) {
 	c.SetColor(d.theme.Background)
 	c.Fill(d.look.shape.path(at, 2.6*d.theme.mark()))

@@ -30,7 +30,7 @@ type Grid struct {
 }
 
 // Panel is one set of axes. Its Plot has neither a title nor a legend of its own. An axis label
-// that equals that of the next panel to the left, or below, is drawn only there.
+// that equals the label of the next panel to the left, or below, is drawn only there.
 type Panel struct {
 	Title  string
 	Plot   *plot.Plot

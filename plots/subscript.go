@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// subscripts is a text handler that sets what is in _{...} small and low. All else, an
-// underscore by itself too, is as it is.
+// subscripts is a text handler that sets the text in _{...} small and low. All else, an underscore
+// by itself too, is as it is.
 type subscripts struct{ text.Handler }
 
 // letters is gonum's handler of texts, with subscripts.

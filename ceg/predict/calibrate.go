@@ -94,7 +94,7 @@ func (p *Predictor) labelledOf(want func(domain string, split datasets.Split) bo
 	return list
 }
 
-// logits computes those of images of the data set.
+// logits computes the logits of images of the data set.
 func (p *Predictor) logits(ctx context.Context, examples []int) (l calibration.Labelled, err error) {
 	for start := 0; start < len(examples) && err == nil; start += p.batch {
 		if err := ctx.Err(); err != nil {

@@ -31,8 +31,7 @@ type filled struct {
 	failed []error
 }
 
-// read reads a batch of files. An error is ctx's; what is wrong with a file is
-// said in the batch.
+// read reads a batch of files. An error is ctx's; errors of a file are in the batch.
 func (d *decoder) read(ctx context.Context, paths []string) (*filled, error) {
 	n := 3 * d.fit.Size * d.fit.Size
 	b := &filled{paths: paths, views: make([]uint8, len(paths)*n), failed: make([]error, len(paths))}
@@ -113,7 +112,7 @@ func noFolder(path string) error {
 	return errors.New("it is no file but a folder")
 }
 
-// bare takes the path off an error: it is said beside it.
+// bare takes the path off an error: the error is stored beside it.
 func bare(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {

@@ -98,7 +98,7 @@ func ExportONNX(o ceg.Options, to string, input onnx.Input) (Exported, error) {
 	for _, b := range beside {
 		old, err := regular.Read(b.path, 64<<20)
 		mine := bytes.Contains(old, []byte(b.mark))
-		if b.mark == string(b.data) { // classes, of which others may be a part
+		if b.mark == string(b.data) { // classes: others may be substrings of it
 			mine = bytes.Equal(old, b.data)
 		}
 		if err == nil && !mine {
@@ -132,8 +132,7 @@ func ExportONNX(o ceg.Options, to string, input onnx.Input) (Exported, error) {
 	return written, nil
 }
 
-// testHead returns the ONNX form of what makes class logits; ok is false if there is
-// none.
+// testHead returns the ONNX form of the class head; ok is false if there is none.
 func testHead(m *model.Model) (head onnx.Head, ok bool) {
 	switch c := m.Objective.Test.(type) {
 	case nil:

@@ -42,7 +42,7 @@ type entry struct {
 	Error string `json:"error,omitempty"`
 }
 
-// journal is the open journal of a call, and what is done of it.
+// journal is the open journal of a call, with the finished part.
 type journal struct {
 	*shard.Journal
 	table
@@ -97,7 +97,7 @@ func openJournal(o FilesOptions, p *Predictor, l *listing) (*journal, error) {
 	return j, nil
 }
 
-// table is an empty table of what the head says.
+// table is an empty table of the head's predictions.
 func (h head) table() table { return table{dim: h.Features, sets: h.Sets != nil || h.Abstain != nil} }
 
 // note counts a file that is done.

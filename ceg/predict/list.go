@@ -24,7 +24,7 @@ type listing struct {
 	runs  []int64 // where they end
 	chunk []string
 	size  int64
-	// total is the number of paths, of which each passes on those from from to to.
+	// total is the number of paths; each passes on the paths from from to to.
 	total, from, to int
 	digest          []byte // of all, once only has been called
 }
@@ -183,12 +183,11 @@ func (h *runHeap) Pop() any {
 	return last
 }
 
-// find lists the files in folders, at any depth, and the files that are named
-// themselves, unless leaveOut says otherwise. In folders names that begin with a
-// dot are left out, and links to folders are not followed. What can be no image, such
-// as a pipe, a link to nothing or a folder that cannot be listed, is listed, too, so
-// that reading it can fail. A folder that goes away meanwhile is left out. A root that
-// does not exist is an error.
+// find lists the files in folders, at any depth, and the files that are named themselves, unless
+// leaveOut says otherwise. In folders names that begin with a dot are left out, and links to
+// folders are not followed. Entries that cannot be images, such as a pipe, a broken link or an
+// unreadable folder, are listed, too, so that reading them reports the error. A folder that goes
+// away meanwhile is left out. A root that does not exist is an error.
 func find(roots []string, leaveOut func(path string) bool) (_ *listing, err error) {
 	l, err := newListing()
 	if err != nil {

@@ -142,8 +142,8 @@ func (p *Predictor) Decoding() rgb.Decoding {
 	return rgb.Stored
 }
 
-// atSite is about the folder of a site: o is to be that of its run, whose class head is
-// replaced by the one that was adapted to the site, nil for none.
+// atSite is about the folder of a site: o must be the predictor of the site's run. Its class head
+// is replaced by the head adapted to the site, if there is one.
 func atSite(o *ceg.Options) (*heads.Linear, error) {
 	if !site.Is(o.Dir) {
 		return nil, nil
@@ -243,12 +243,10 @@ func CheckCalibration(o ceg.Options) error {
 	return err
 }
 
-// frontBatch is how many images go through the network in front of a run's at once, on each
-// processor.
+// frontBatch is the batch size, on each processor, of the frozen network in front of a run's.
 const frontBatch = 8
 
-// batchOf is how many images of a size go through the network at once: many small
-// ones, few large ones.
+// batchOf returns the batch size for images of a size: many small ones, few large ones.
 func batchOf(size int) int { return min(max(1<<19/(size*size), 8), 128) }
 
 // Backend names the backend in one line.

@@ -127,7 +127,7 @@ func (p *Predictor) Sources(ctx context.Context, most int) (*site.Sources, error
 	return s, nil
 }
 
-// groups are those of images of the run, as numbers; nil where fewer than two are known.
+// groups are the groups of the run's images, as numbers; nil where fewer than two are known.
 func (p *Predictor) groups(ids []string) []int {
 	d := p.Model.Data
 	var name func(id string) string

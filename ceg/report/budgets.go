@@ -66,8 +66,8 @@ func (f *Folder) budgetTable(g group, o TableOptions) (*result.Table, error) {
 	return table, nil
 }
 
-// compareAtEach finds the baseline at every budget that has it, of which there must be
-// one; an empty name compares nothing.
+// compareAtEach finds the baseline at every budget that has it, at least one; an empty name
+// compares nothing.
 func compareAtEach(grids []*grid, baseline string) error {
 	var first error
 	found := baseline == ""

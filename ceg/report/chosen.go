@@ -45,8 +45,8 @@ func (f *Folder) addChosen(t *grid) error {
 }
 
 // chosen makes the row that has for each target the numbers of another: of the one with the
-// highest mean on the validation images of that target's own sources, the first of equals,
-// among those with the most seeds. What the targets' images show takes no part in it.
+// highest mean on the validation images of that target's own sources, the first of equals, among
+// those with the most seeds. The targets' images play no part in it.
 func (f *Folder) chosen(t *grid) (*row, error) {
 	o := t.o
 	o.SourceVal, o.Chosen, o.Baseline = true, false, ""

@@ -58,7 +58,7 @@ func Compare(dirs []string, o CompareOptions) ([]*result.Table, error) {
 	return tables, nil
 }
 
-// runsTable has a row per run. What is the same in all of them is in its title.
+// runsTable has a row per run. Settings that are equal in all runs are in its title.
 func runsTable(runs []*RecordedRun) *result.Table {
 	t := &result.Table{Columns: []result.Column{{Name: "run"}}}
 	var title []string
@@ -185,8 +185,8 @@ func newNaming(runs []*RecordedRun) (n naming) {
 	return n
 }
 
-// alwaysOnce reports whether a run's method has all labels at once by its name, as
-// objectives do that are methods by themselves, and the run had.
+// alwaysOnce reports whether a run's method implies labels upfront by its name, as objectives
+// without a strategy do, and the run had them.
 func alwaysOnce(run *RecordedRun) bool {
 	name := run.Result.Method
 	return run.timing() == config.Once && config.AtOnce(name)

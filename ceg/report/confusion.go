@@ -10,12 +10,11 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// allConfusions is the table of what the methods in a folder take for what.
+// allConfusions is the table of the confusion matrices of the methods in a folder.
 const allConfusions = "confusion"
 
-// confusions makes a table for each data set, preset and method: how many images of the
-// target domain of each class the networks said to be of each at the last epoch, added up
-// over targets and seeds.
+// confusions makes a table for each data set, preset and method: the number of target images of
+// each class by predicted class at the last epoch, summed over targets and seeds.
 func (f *Folder) confusions(o TableOptions) ([]*result.Table, error) {
 	var tables []*result.Table
 	old := 0

@@ -90,8 +90,8 @@ func (m embedded) note() string {
 	return text
 }
 
-// drawTSNE draws the images of a run by its features, with what was asked for in
-// the query rounds, or before training where there were none.
+// drawTSNE draws the images of a run by its features, with the images queried in the query rounds,
+// or before training if there were none.
 func drawTSNE(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) (*plots.Grid, error) {
 	m, err := openMap(ctx, f, o)
 	if err != nil {
@@ -136,7 +136,7 @@ func embedding(points []result.MapPoint) (ids []string, d plots.EmbeddingData) {
 	return ids, d
 }
 
-// lastRound is [Folder.one] with what its last query round has asked for.
+// lastRound is [Folder.one] with the images of its last query round.
 func (f *Folder) lastRound(o FigureOptions) (r result.PlannedRun, out *result.Run, asked []result.Query, err error) {
 	if r, out, err = f.one(o); err != nil {
 		return r, out, nil, err
@@ -149,10 +149,9 @@ func (f *Folder) lastRound(o FigureOptions) (r result.PlannedRun, out *result.Ru
 	return r, out, asked, err
 }
 
-// drawScores draws how what the last query round asked for differs from what it
-// could have asked for. The scores of the pool are not among a run's records, so
-// they are computed again with the network at the end of the run, and then kept in
-// the run's directory.
+// drawScores compares the scores of the images queried in the last round with the other
+// candidates. The scores of the pool are not among a run's records, so they are computed again
+// with the network at the end of the run, and then kept in the run's directory.
 func drawScores(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) (*plots.Grid, error) {
 	r, out, asked, err := f.lastRound(o)
 	if err != nil {

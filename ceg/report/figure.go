@@ -25,8 +25,8 @@ type FigureOptions struct {
 	SourceVal bool
 	// Targets are the target domains to show or to average over; empty means all.
 	Targets []string
-	// Methods are labels of runs, such as "ceg" or "ceg w/o S_u", in legend order; empty means
-	// those of the paper's figure that exist, or the only one.
+	// Methods are labels of runs, such as "ceg" or "ceg w/o S_u", in legend order; empty means the
+	// methods of the paper's figure that exist, or the only one.
 	Methods []string
 	// Band is what the bands of curves show; empty means the theme's.
 	Band plots.Band
@@ -42,8 +42,8 @@ type FigureOptions struct {
 	// result.ScoresFile, with the run's weights, as study.Keeper does. Without it these figures
 	// need the stored file.
 	Keep func(ctx context.Context, file, dir string) error
-	// beside is set by withDefaults: runs of the preset ledg are drawn beside those of
-	// authors, under the names that tables give them.
+	// beside is set by withDefaults: runs of the preset ledg are drawn beside runs of authors,
+	// under their names in tables.
 	beside bool
 }
 

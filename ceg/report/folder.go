@@ -37,8 +37,8 @@ func Open(path string, plans ...string) (*Folder, error) {
 	return NewFolder(path, list...), nil
 }
 
-// NewFolder is [Open] with plans that need not be in the folder, such as those of study files,
-// to see which of their runs exist.
+// NewFolder is [Open] with plans that need not be in the folder, such as plans of study files, to
+// see which of their runs exist.
 func NewFolder(path string, plans ...*result.Plan) *Folder {
 	f := &Folder{Path: path, plans: plans, all: result.OpenRuns(path), outcomes: map[string]*result.Run{}, arms: map[string]config.Arm{}}
 	seen := map[string]bool{} // key and directory

@@ -81,7 +81,7 @@ func NewFrame(paths ...string) (*Frame, error) {
 
 // CompareFrame returns the accuracy on the target of finished runs, with one row for each of the
 // three model selection rules: the metrics last_epoch, best_source_val and best_target. Epoch and
-// Labels are those of the selected epoch.
+// Labels belong to the selected epoch.
 func CompareFrame(paths ...string) (*Frame, error) {
 	return newFrame(paths, func(run *RecordedRun, row FrameRow) (rows []FrameRow) {
 		for _, rule := range run.Choices.Rules() {
@@ -117,8 +117,8 @@ func newFrame(paths []string, of func(*RecordedRun, FrameRow) []FrameRow) (*Fram
 // columned are the settings with a column of their own, or that follow from the method.
 var columned = []string{"method", "exploration.strategy", "generalization.objective", "preset", "seed", "data.dataset", "data.target", "exploration.budget"}
 
-// notDefault lists the settings of a config that differ from the defaults of its method, preset and
-// data set. What follows from its timing and number of epochs is a default.
+// notDefault lists the settings of a config that differ from the defaults of its method, preset
+// and data set. Settings derived from its timing and number of epochs count as defaults.
 func notDefault(c config.Config) (list []string) {
 	spec := config.Spec{Dataset: c.Data.Dataset, Target: c.Data.Target, Preset: c.Preset, Seed: c.Seed, Budget: c.Exploration.Budget}
 	var plain config.Config

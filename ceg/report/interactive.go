@@ -85,8 +85,8 @@ func lookAtMap(ctx context.Context, f *Folder, o FigureOptions) (*interactive.Fi
 	return fig, nil
 }
 
-// lookAtScores are the scores of what the last round of a run could ask for, each against
-// the others.
+// lookAtScores plots the scores of the candidates of a run's last query round, each against the
+// others.
 func lookAtScores(_ context.Context, f *Folder, o FigureOptions) (*interactive.Figure, error) {
 	r, out, asked, err := f.lastRound(o)
 	if err != nil {

@@ -17,8 +17,8 @@ func datasetTitle(name string) string {
 	return cmp.Or(info.Title, name)
 }
 
-// paperColumns are the paper's averages beside ours: those of the table's own
-// data set, or of all where ours is another.
+// paperColumns are the paper's averages beside ours: the columns of the table's own data set, or
+// of all if ours is another.
 func (t *grid) paperColumns() (names []string, of []func(*row) string) {
 	for _, d := range t.spec.Datasets {
 		if slices.Contains(t.spec.Datasets, t.group.dataset) && d != t.group.dataset {
@@ -47,7 +47,7 @@ func (t *grid) title() string {
 	return fmt.Sprintf("%s on %s: %s, %%, with %s labels, %s", title, datasetTitle(t.group.dataset), t.o.measureTitle(), t.budget, atRule(t.o.Rule))
 }
 
-// columns lists the columns with numbers of ours and what is in them.
+// columns lists the columns with our numbers and their content.
 func (t *grid) columns() (names []string, of []func(*row) *sample) {
 	for _, target := range t.targets {
 		names, of = append(names, target), append(of, func(r *row) *sample { return r.cells[target] })
@@ -170,7 +170,7 @@ func meanSD(s *result.Summary, sameN bool) string {
 	return text
 }
 
-// claimColumns are the columns of what rows gain over the baseline.
+// claimColumns are the columns with the rows' differences from the baseline.
 func claimColumns(baseline string) []result.Column {
 	return []result.Column{{Name: "minus " + baseline, Right: true}, {Name: "p: t, flips, Holm", Right: true}}
 }
@@ -380,7 +380,7 @@ func labelsText(n [2]int) string {
 	return fmt.Sprintf("%d to %d labels by target", n[0], n[1])
 }
 
-// noteVersions says what is of which version.
+// noteVersions names the versions of the numbers.
 func (t *grid) noteVersions() {
 	var names []string
 	for _, r := range t.rows {
@@ -411,7 +411,7 @@ func (t *grid) noteSizes() {
 	}
 }
 
-// noteMissing says what is not there.
+// noteMissing names what is missing.
 func (t *grid) noteMissing() {
 	var missing, unplanned, none []string
 	for _, r := range t.rows {

@@ -48,8 +48,8 @@ const AllAtOnce = "all labels at once"
 // fixMatch is the name of FixMatch, a method without queries.
 const fixMatch = "fixmatch"
 
-// styleMatch is the name of StyleMatch, before a dash that of what is near to it, and
-// once that of the variant of a study that labels all before CEG's training.
+// styleMatch is the name of StyleMatch and, before a dash, of methods near to it. once is the name
+// of a study's variant that labels everything before CEG's training.
 const styleMatch, once = "stylematch", "once"
 
 // PaperTables returns the averages of the paper's four tables.

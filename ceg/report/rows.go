@@ -118,11 +118,10 @@ func (t *grid) holds(r result.PlannedRun) bool {
 	return g == t.group
 }
 
-// belongs reports whether a run that the paper has no row for is in the table: any in
-// those of all methods and all budgets; FixMatch, and CEG's training with all labels at
-// once, in all others too, other variants of CEG in the ablation, other strategies with
-// cross-entropy training among the active learning methods, and what is near to
-// StyleMatch beside it.
+// belongs reports whether a run that the paper has no row for is in the table: any in the tables
+// of all methods and all budgets; FixMatch and CEG's training with labels upfront are in all other
+// tables, too. Other variants of CEG are in the ablation, other strategies with cross-entropy
+// among the active learning methods, and methods near to StyleMatch beside it.
 func (t *grid) belongs(r result.PlannedRun) bool {
 	if !t.holds(r) || r.Sweep != nil || r.Budget != t.budget {
 		return false

@@ -66,7 +66,7 @@ func (f *Folder) StatusTable() (*result.Table, error) {
 	return t, nil
 }
 
-// statusName is the display name of the run's arm, with the names of what is swept.
+// statusName is the display name of the run's arm, with the swept settings.
 func (f *Folder) statusName(r result.PlannedRun) string {
 	if r.Sweep == nil {
 		return f.ArmName(r)

@@ -166,8 +166,8 @@ func (f *Folder) hint(o TableOptions) string {
 	return fmt.Sprintf(" (data set %q, preset %q, budget %q); there are %s", o.Dataset, o.Preset, o.Budget, strings.Join(list, ", "))
 }
 
-// about reports whether the table can be of a data set: those of the paper have
-// their own tables, others can stand in for any.
+// about reports whether the table can be of a data set: the paper's data sets have their own
+// tables, others can take the place of any.
 func (t PaperTable) about(dataset string) bool {
 	return len(t.Datasets) == 0 || slices.Contains(t.Datasets, dataset) || !inPaper(dataset)
 }
@@ -184,7 +184,7 @@ const ledgPreset, authorsPreset = "ledg", "authors"
 // group is a data set with a preset.
 type group struct{ dataset, preset string }
 
-// besides reports whether the group is in the table of another, as the preset ledg is in that
+// besides reports whether the group is in the table of another, as the preset ledg is in the table
 // of authors.
 func (g group) besides(all []group) bool {
 	return g.preset == ledgPreset && slices.Contains(all, group{g.dataset, authorsPreset})

@@ -15,7 +15,7 @@ type versions struct{ gomlx, ledg origins }
 
 func newVersions() *versions { return &versions{origins{}, origins{}} }
 
-// unknown is what is said of a run that does not name its commit.
+// unknown stands for the commit of a run that does not name it.
 const unknown = "unknown"
 
 func (v *versions) add(name string, o *result.Run) {
@@ -38,9 +38,8 @@ func (v *versions) join(name string, from *versions, as string) {
 	}
 }
 
-// note says what is of which version, and is empty if all is of one: what is compared
-// should be of the same code, and a reader must know where it is not, and where it was
-// of no commit.
+// note names the versions of the numbers; it is empty if there is only one: a comparison should be
+// of the same code, and a reader must know where it is not, or where the code had no commit.
 func (v *versions) note(names []string) string {
 	var notes []string
 	for _, n := range []struct {
@@ -60,7 +59,7 @@ func (v *versions) note(names []string) string {
 	return strings.Join(notes, " ")
 }
 
-// origins are the versions of one thing, by the names of what they have computed.
+// origins are the versions of one component, with the names of the results that they computed.
 type origins map[string]map[string]bool
 
 func (o origins) add(name, version string) {

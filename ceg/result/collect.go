@@ -57,7 +57,7 @@ type line struct {
 // collection are the collected runs of a folder.
 type collection struct {
 	lines map[string][]byte // by the run's name
-	file  map[string][]byte // what is in each file, by its name
+	file  map[string][]byte // the content of each file, by its name
 }
 
 // readCollection reads the files of collected runs in a folder; a folder that is not
@@ -212,7 +212,7 @@ func Collect(to string, runs []*Run, o Omit) error {
 	return nil
 }
 
-// share returns what is to be in each file, by its name.
+// share returns the content of each file, by its name.
 func (c collection) share(folder string) (map[string][]byte, error) {
 	plans, err := ReadPlans(folder)
 	if err != nil && !errors.Is(err, ErrNoPlans) {

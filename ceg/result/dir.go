@@ -37,8 +37,8 @@ var (
 	ErrFinished = errors.New("the directory holds a finished run")
 	// ErrForeign: the folder holds another run, a run of another version, or other files.
 	ErrForeign = errors.New("the directory is not this run's")
-	// ErrTaken: the folder was removed, renamed or replaced while this process held it. Nothing
-	// is written to what is there now.
+	// ErrTaken: the folder was removed, renamed or replaced while this process held it. Existing
+	// folders are not written to.
 	ErrTaken = errors.New("the directory was removed, renamed or replaced while this process was working on the run")
 )
 
@@ -178,8 +178,8 @@ func sameConfig(stored []byte, own config.Config) error {
 	return nil
 }
 
-// refuseStranger returns ErrForeign if path has files but no config.json. What a
-// process killed inside Create leaves behind does not count.
+// refuseStranger returns ErrForeign if path has files but no config.json. The remains of a process
+// that was killed inside Create do not count.
 func refuseStranger(path string) error {
 	if _, err := os.Lstat(filepath.Join(path, ConfigFile)); err == nil {
 		return nil

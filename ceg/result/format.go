@@ -44,7 +44,7 @@ func decodeFormatted(data []byte, v any) error {
 	return Decode(data, v)
 }
 
-// readSettings reads a run's settings as those of the present format.
+// readSettings reads a run's settings and converts them to the current format.
 func readSettings(fsys fs.FS, name string) ([]byte, error) {
 	data, err := regular.ReadFS(fsys, name, maxSettings)
 	if err != nil {

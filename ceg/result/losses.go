@@ -12,9 +12,9 @@ type Term struct {
 	Value float64
 }
 
-// Losses are the terms of a training loss in the method's order, an object in JSON. CEG's are
-// those of Yuan et al. 2022: ce, ac, eg_intra and eg_inter with their sum eg; ss, which backbone
-// and class head minimise; and dd, the domain head's. A term that was not computed is 0.
+// Losses are the terms of a training loss in the method's order, an object in JSON. CEG's are in
+// Yuan et al. 2022: ce, ac, eg_intra and eg_inter with their sum eg; ss, which backbone and class
+// head minimise; and dd, the domain head's. A term that was not computed is 0.
 //
 // Values are those that gradients are computed from. With the published code's sum over K source
 // domains (config.SumOverDomains) they are K times the paper's, so curves of two presets are not

@@ -75,8 +75,8 @@ func ReadPlace(dir string) (p Place, err error) {
 	return p, nil
 }
 
-// Locate returns where the data of a run is: what said says, and for the rest what the run in
-// dir remembers. An empty dir remembers nothing.
+// Locate returns where the data of a run is: the values in said, and for the rest the values that
+// the run in dir stores. An empty dir remembers nothing.
 func Locate(dir, dataset string, said Place) (Place, error) {
 	if dir == "" {
 		return said, nil

@@ -32,7 +32,7 @@ type Plan struct {
 	Format int    `json:"format"`
 	Name   string `json:"name"`
 	About  string `json:"about"`
-	// Revisions are those of the programs that have worked on the study (see the function
+	// Revisions are the revisions of the programs that have worked on the study (see the function
 	// Revision); older plans have none.
 	Revisions []string `json:"revisions,omitempty"`
 	// Arms are the arms of the runs by their ArmKey; plans of older versions have none.

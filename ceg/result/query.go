@@ -171,8 +171,8 @@ func parseQuery(row []string) (Query, error) {
 	return q, failed
 }
 
-// LastRound splits a run's queries into those before its last round and those of it. Queries
-// without a round after the initial labels are an error.
+// LastRound splits a run's queries into the last round and the queries before it. Queries without
+// a round after the initial labels are an error.
 func LastRound(queries []Query) (before, asked []Query, err error) {
 	last := 0
 	for _, q := range queries {
@@ -209,8 +209,8 @@ func Rows(ids []string, queries []Query) ([]int, error) {
 }
 
 // Chosen describes in a few sentences how a run's labels were selected: initial is the strategy
-// before training, empty for random, and strategy that of the later rounds. given is the number
-// of labels that were not queried.
+// before training, empty for random, and strategy the one in later rounds. given is the number of
+// labels that were not queried.
 func Chosen(queries []Query, given int, initial, strategy string) string {
 	before := 0
 	for _, q := range queries {

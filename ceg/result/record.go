@@ -94,7 +94,7 @@ type Time struct {
 	// Train is the time of training steps, Wait the part of it spent waiting for batches.
 	Train float64 `json:"train"`
 	Wait  float64 `json:"wait"`
-	// Eval is the time of evaluation, Query that of selecting labels and the reliable set.
+	// Eval is the time of evaluation, Query the time of selecting labels and the reliable set.
 	Eval  float64 `json:"eval"`
 	Query float64 `json:"query"`
 }

@@ -50,7 +50,7 @@ type Result struct {
 	Accuracy Choices `json:"accuracy"`
 	// Note states if there were no labels to evaluate on.
 	Note string `json:"note,omitempty"`
-	// Versions are those of the program and its libraries.
+	// Versions are the versions of the program and its libraries.
 	Versions Versions `json:"versions"`
 	// Engines lists the engines of the epochs, in order: one, unless the run was resumed on
 	// another. Some results of format 1 have none.

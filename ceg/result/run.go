@@ -22,7 +22,7 @@ type Run struct {
 	Path string
 	// Config are the settings.
 	Config config.Config
-	// Records are those of the epochs; an incomplete last one of an unfinished run is left out.
+	// Records are the epochs' records; an incomplete last one of an unfinished run is left out.
 	Records []Record
 	// Result is nil while the run is unfinished. It follows from the records.
 	Result *Result
@@ -46,7 +46,7 @@ func FS(path string) (fs.FS, error) {
 	return OpenRuns(filepath.Dir(path)).FS(filepath.Base(path))
 }
 
-// readRun is the one reader of a run's files. What does not fit together is an error.
+// readRun is the one reader of a run's files. Records that do not fit together are an error.
 func readRun(fsys fs.FS) (*Run, error) {
 	r := &Run{fsys: fsys}
 	settings, err := readSettings(fsys, ConfigFile)

@@ -80,8 +80,8 @@ type Trial struct {
 }
 
 // OverTargets averages a method's trials over target domains, key by key. A key that lacks a
-// target is left out, so all averages are over the same targets. The order is that of the first
-// target's trials. Runs of one seed share initial weights and data and are not independent;
+// target is left out, so all averages are over the same targets. The order is the order of the
+// first target's trials. Runs of one seed share initial weights and data and are not independent;
 // intervals over these averages account for that, intervals over targets x seeds would not.
 func OverTargets(byTarget map[string][]Trial, targets []string) []Trial {
 	if len(targets) == 0 {

@@ -111,8 +111,8 @@ func beginningKey(c config.Config, images, program string, e exactEngine) (strin
 	return hex.EncodeToString(sum[:10]), nil
 }
 
-// take copies the records of the beginning, if another run has left it, into the directory
-// of a run, which has no checkpoint yet. That of the beginning is in its folder.
+// take copies the records of the beginning, if another run has left it, into the directory of a
+// run, which has no checkpoint yet. The beginning's is in its folder.
 func (b beginning) take(dir *result.Dir, say func(string, ...any)) (ok bool, err error) {
 	if b.folder == "" {
 		return false, nil

@@ -5,6 +5,6 @@
 //   - the adaptation of the class head ([Sources.Adapt])
 //   - a report of the results ([Report])
 //
-// Functions take features, logits and labels and need no engine. Package visit combines them
-// with the network, the folder of images and human annotators. Terms are those of package audit.
+// Functions take features, logits and labels and need no engine. Package visit combines them with
+// the network, the folder of images and human annotators. Terms are as in package audit.
 package site

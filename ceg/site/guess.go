@@ -102,7 +102,7 @@ func (s *Sources) EstimateAccuracy(site Part, runSeed uint64) (*AccuracyEstimate
 	return g, nil
 }
 
-// drawn are at most so many of n rows, in order.
+// drawn returns a random sample of at most the given number of n rows, in order.
 func drawn(n, most int, runSeed uint64, what string) []int {
 	list := seed.New(runSeed, what).Perm(n)
 	list = list[:min(n, most)]
@@ -211,7 +211,7 @@ func units(m head.Matrix) cluster.Matrix {
 	return out
 }
 
-// each calls fn with the products of every row of a and those of b, from several goroutines.
+// each calls fn with the products of every row of a and all rows of b, from several goroutines.
 func each(a, b cluster.Matrix, fn func(i int, products []float64)) {
 	packed := dot.Pack(b.Data, b.Cols)
 	_ = dot.Each(a.Rows, 64, func(first, last int) error {

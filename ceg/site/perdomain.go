@@ -51,7 +51,7 @@ func (s *Sources) AdaptPerDomain(a Part, site head.Matrix) (*head.Linear, error)
 // moments are the mean and the deviation of every feature.
 type moments struct{ mean, scale []float64 }
 
-// momentsOf computes those of some rows, nil for all. Features that do not vary have the
+// momentsOf computes the moments of some rows, nil for all. Features that do not vary have the
 // deviation 1.
 func momentsOf(x head.Matrix, in func(i int) bool) moments {
 	m, n := moments{make([]float64, x.Cols), make([]float64, x.Cols)}, 0.0

@@ -217,9 +217,9 @@ func (r *Record) Last() *Visit {
 }
 
 // Draw selects the adaptation set of k images, once, and draws or extends an audit set of m
-// images. features are those of the visit's images. group names the group of an image: A has one
-// of a group before a second, and no group of A is in the audit, so the adapted head is not
-// evaluated on groups it was trained on.
+// images. features belong to the visit's images. group names the group of an image: A has one of a
+// group before a second, and no group of A is in the audit, so the adapted head is not evaluated
+// on groups it was trained on.
 func (v *Visit) Draw(features Part, k, m int, seed uint64, group func(id string) string) error {
 	if !v.Drawn {
 		if n := len(v.Images); k+m > n {

@@ -44,9 +44,9 @@ type VisitReport struct {
 	Gone int `json:"gone,omitempty"`
 	// AdaptedWith is the number of images, of all visits, that the head was adapted with.
 	AdaptedWith int `json:"adapted_with"`
-	// Before is the accuracy of the run, After that of the adapted head, Gain the difference;
-	// nil if unknown. Pairs holds the paired counts, Half the number of labels that would halve
-	// the interval.
+	// Before is the accuracy of the run, After the accuracy of the adapted head, Gain the
+	// difference; nil if unknown. Pairs holds the paired counts, Half the number of labels that
+	// would halve the interval.
 	Before *audit.Interval `json:"before,omitempty"`
 	After  *audit.Interval `json:"after,omitempty"`
 	Gain   *audit.Interval `json:"gain,omitempty"`
@@ -95,7 +95,7 @@ type Answer struct {
 }
 
 // Measure computes the report of a visit: part holds its images, adapted is the adapted head or
-// nil, and temperature that of the head in use.
+// nil, and temperature the temperature of the head in use.
 func (v *Visit) Measure(classes []string, part Part, adapted *head.Linear, temperature float64, answer func(id string) Answer) *VisitReport {
 	r := &VisitReport{At: v.At, Images: len(v.Images), Guess: v.Guess, A: len(v.A), Audit: len(v.Audit), Counts: audit.NewCounts(classes), Errors: []Error{}, New: []Found{}}
 	for _, id := range v.A {

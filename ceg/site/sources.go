@@ -59,8 +59,8 @@ type Sources struct {
 	// Labelled are the labelled training images, Held labelled held-out images, and Others
 	// unlabelled images, or some of them.
 	Labelled, Held, Others Part
-	// Trained is true if the features were trained on the labels, as those of a network on
-	// images. Cross-validating a head on such features is not informative.
+	// Trained is true if the features were trained on the labels, as with a network on images.
+	// Cross-validating a head on such features is not informative.
 	Trained bool
 	// Own is the run's class head on the features; nil if its logits are not linear in them, as
 	// with a cosine classifier.
@@ -83,7 +83,7 @@ func (s *Sources) SelectC() (float64, error) {
 	return s.c, nil
 }
 
-// options are those of a head on features as they are: the run has standardised them.
+// options configure a head on unchanged features: the run has standardised them.
 func (s *Sources) options(p Part) head.Options {
 	zeros, ones := make([]float64, p.Features.Cols), make([]float64, p.Features.Cols)
 	for j := range ones {
@@ -165,7 +165,7 @@ func (s *Sources) withOwn(h *head.Linear, k int) *head.Linear {
 	return &head.Linear{Weight: mean(h.Weight, s.Own.Weight), Bias: mean(h.Bias, s.Own.Bias), C: h.C}
 }
 
-// join puts the rows of b under those of a.
+// join appends the rows of b to the rows of a.
 func join(a, b head.Matrix) head.Matrix {
 	cols := max(a.Cols, b.Cols)
 	return head.Matrix{Rows: a.Rows + b.Rows, Cols: cols, Stride: cols, Data: slices.Concat(a.Data, b.Data)}
@@ -229,8 +229,8 @@ func (s *Sources) OutOfFold() (head.Matrix, error) {
 	return out, err
 }
 
-// LeftOut returns conformal scores without an audit: for every labelled domain those of its
-// images, by a head fitted on the other domains, at a temperature.
+// LeftOut returns conformal scores without an audit: for every labelled domain, the probabilities
+// of its images by a head fitted on the other domains, at a temperature.
 func (s *Sources) LeftOut(temperature float64) (scores [][]float64, err error) {
 	if s.Trained {
 		return nil, errors.New("the run's network was trained on the labels of all its domains, so none can be left out; an audit of a site (ledg site --ask) gives sets")

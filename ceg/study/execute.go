@@ -46,9 +46,8 @@ type Options struct {
 	// searches the root and its parent.
 	Roots     map[string]string
 	SplitsDir string
-	// Backend, CacheDir and Workers are those of ceg.Options. With 0 Workers, GOMAXPROCS is
-	// divided among the jobs. Jobs share the backend's devices, such as several GPUs; see
-	// engine.Spread.
+	// Backend, CacheDir and Workers are as in ceg.Options. With 0 Workers, GOMAXPROCS is divided
+	// among the jobs. Jobs share the backend's devices, such as several GPUs; see engine.Spread.
 	Backend, CacheDir string
 	Workers           int
 	// Revision is this program's (see result.Revision); empty reads it from the build.

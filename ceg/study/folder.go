@@ -33,9 +33,9 @@ func (p *Plan) checkFolder(ctx context.Context, folder *result.Runs, o Options) 
 	return nil
 }
 
-// announce writes the plan into the folder, with the revision of this program among
-// those that have worked on it. Others there, and those of finished runs, are an error
-// unless the options mix commits.
+// announce writes the plan into the folder, with the revision of this program among those that
+// have worked on it. Other revisions in the folder, and in finished runs, are an error unless the
+// options mix commits.
 func (p *Plan) announce(folder *result.Runs, o Options) error {
 	own := cmp.Or(o.Revision, result.Revision(result.Build()))
 	file := p.File()
@@ -65,7 +65,7 @@ func (p *Plan) announce(folder *result.Runs, o Options) error {
 	return file.Write(folder.Path)
 }
 
-// revisions returns those of the plan's finished runs.
+// revisions returns the revisions of the plan's finished runs.
 func (p *Plan) revisions(folder *result.Runs) (map[string]bool, error) {
 	found, seen := map[string]bool{}, map[string]bool{}
 	for _, r := range p.Runs {

@@ -47,9 +47,9 @@ func (p *Plan) File() *result.Plan {
 
 var studyName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
 
-// Plan lists the study's runs: those of the first seed, in the order of the blocks, then of the
-// next, so that a study that stops early has complete comparisons for its seeds. Unknown
-// settings, wrong types and contradictions are errors; runs check settings against the data.
+// Plan lists the study's runs: the runs of the first seed, in the order of the blocks, then of the
+// next, so that a study that stops early has complete comparisons for its seeds. Unknown settings,
+// wrong types and contradictions are errors; runs check settings against the data.
 func (s Study) Plan() (*Plan, error) {
 	if !studyName.MatchString(s.Name) {
 		return nil, fieldErrorf([]any{"name"}, "a study is called by small letters, digits and dashes, got %q", s.Name)

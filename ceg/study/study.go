@@ -17,8 +17,8 @@ type Study struct {
 	Name string `yaml:"name"`
 	// About describes the study's purpose in a sentence; it may be empty.
 	About string `yaml:"about,omitempty"`
-	// The fields of this Block are defaults for those of Runs; its Methods,
-	// Ablations, Variants and Sweep are allowed only without Runs.
+	// The fields of this Block are defaults for the blocks in Runs; its Methods, Ablations,
+	// Variants and Sweep are allowed only without Runs.
 	Block `yaml:",inline"`
 	// Runs are the blocks of runs; empty means only the embedded Block.
 	Runs []Block `yaml:"runs,omitempty"`
@@ -37,7 +37,7 @@ type Block struct {
 	Weights string `yaml:"weights,omitempty"`
 	// StyleWeights is the folder of AdaIN's weights for stylematch, as in model.OpenStyle.
 	StyleWeights string `yaml:"style_weights,omitempty"`
-	// Methods are those of [config.Methods], or STRATEGY+OBJECTIVE.
+	// Methods are any of [config.Methods], or STRATEGY+OBJECTIVE.
 	Methods []string `yaml:"methods,omitempty"`
 	// Targets are the held-out domains. Empty means all domains of a data set with fixed
 	// domains.

@@ -211,9 +211,8 @@ func (a *Array) fromTensor(h *safetensors.Header) error {
 	return nil
 }
 
-// An entry may inflate to so many times the bytes that it has in the archive, and
-// maxInflated on top of that: what people compress is far below, and deflate goes up to
-// 1,032 times.
+// An entry may inflate to this many times its size in the archive plus maxInflated: what people
+// compress is far below, and deflate goes up to 1,032 times.
 const maxRatio, maxInflated = 64, 64 << 20
 
 func (a *Array) fromZip(file io.ReaderAt, e *zip.File, fileSize int64) error {

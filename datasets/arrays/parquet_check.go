@@ -149,7 +149,7 @@ func checkFooter(r io.ReaderAt, size int64) error {
 	return nil
 }
 
-// pages are those of a column in a group of rows.
+// pages are the pages of a column in a row group.
 type pages struct {
 	r    io.ReaderAt
 	leaf *parquet.Column
@@ -282,7 +282,7 @@ func (p *pages) page(h *format.PageHeader, body []byte) (err error) {
 	return fmt.Errorf("a page of the encoding %s, want plain, with a dictionary, or with the differences of numbers", encoding)
 }
 
-// runs checks that runs of numbers up to most are no more than so many values.
+// runs checks that runs of numbers up to most have at most the given number of values.
 func runs(data []byte, most int, values int32) error {
 	room := uint64(values) + 8 // packed ones fill up their byte
 	width := uint64(bits.Len(uint(most)))
@@ -305,7 +305,7 @@ func runs(data []byte, most int, values int32) error {
 	return nil
 }
 
-// deltas checks that the head of differences says no more than so many values.
+// deltas checks that the header of delta encoding announces at most the given number of values.
 func deltas(data []byte, values int32) error {
 	var head [3]uint64 // block size, parts of a block, values
 	for i := range head {

@@ -39,11 +39,11 @@
 //
 // # Same pixels everywhere
 //
-// Glyphs are rendered from their distance fields by integer arithmetic only. So no processor
-// fuses a floating-point product with a sum where another does not, and no assembly differs
-// from its portable version. (The one exception is a square root, which IEEE 754 defines
-// exactly.) Random numbers come from seed.New, by a reduction that is the same on 32-bit and
-// 64-bit machines. The tests pin a checksum of the whole set. Outlines are those of the font
-// files in the modules golang.org/x/image and codeberg.org/go-fonts/liberation, so the
-// checksums hold for the versions in go.mod.
+// Glyphs are rendered from their distance fields by integer arithmetic only. So no processor fuses
+// a floating-point product with a sum where another does not, and no assembly differs from its
+// portable version. (The one exception is a square root, which IEEE 754 defines exactly.) Random
+// numbers come from seed.New, by a reduction that is the same on 32-bit and 64-bit machines. The
+// tests pin a checksum of the whole set. Outlines come from the font files in the modules
+// golang.org/x/image and codeberg.org/go-fonts/liberation, so the checksums hold for the versions
+// in go.mod.
 package glyphs

@@ -16,7 +16,7 @@ func drawPrint(p *painter, digit int) {
 	})
 	neighbours := p.chance(140)
 	if neighbours {
-		q.shift.x /= 5 // the class is that of the digit in the middle
+		q.shift.x /= 5 // the class is the digit in the middle
 	}
 	contours := p.place(digit, q)
 	lo, hi := bounds(contours)

@@ -86,8 +86,8 @@ func decode(ctx context.Context, data []byte, chosen func(*format) decoder) (*Im
 // decoding are the pixels that are decoded now.
 var decoding = semaphore.NewWeighted(MaxPixels)
 
-// Size returns the width and height of the image in data without decoding it. Errors are those
-// of Decode that the header reveals.
+// Size returns the width and height of the image in data without decoding it. It returns the
+// errors of Decode that the header reveals.
 func Size(data []byte) (width, height int, err error) {
 	f := formatOf(data)
 	switch {

@@ -110,8 +110,8 @@ func decoded(decode func(io.Reader) (image.Image, error), convert func(image.Ima
 	}
 }
 
-// decodeGIF decodes the first frame. What it leaves free of the picture has the
-// transparent colour, or the first.
+// decodeGIF decodes the first frame. The rest of the picture has the transparent colour, or the
+// first.
 func decodeGIF(_ context.Context, data []byte) (*Image, error) {
 	data, clear := opaqueGIF(data)
 	cfg, err := gif.DecodeConfig(bytes.NewReader(data))

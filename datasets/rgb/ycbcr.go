@@ -31,8 +31,8 @@ func fromChroma(row, luma, cb, cr []uint8) {
 	}
 }
 
-// What Cb and Cr add to R, G and B; the two parts of G are still to be shifted
-// right by 16 bits together, and cbToG contains the half that rounds.
+// The contributions of Cb and Cr to R, G and B; the two parts of G are still to be shifted right
+// by 16 bits together, and cbToG contains the half that rounds.
 var crToR, cbToB, crToG, cbToG = chromaTables()
 
 func chromaTables() (crR, cbB, crG, cbG [256]int32) {

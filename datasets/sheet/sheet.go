@@ -27,7 +27,7 @@ import (
 type Row struct {
 	// Where is its position, such as "labels.csv:7".
 	Where string
-	// Err says what is wrong with the row, such as missing cells; nil for nothing.
+	// Err is the error of the row, such as missing cells; nil for nothing.
 	Err   error
 	head  []string
 	cells []string

@@ -18,7 +18,8 @@ import (
 type pkg struct {
 	files *token.FileSet
 	trees map[string]*ast.File
-	// named are the declarations of each name at package level, and methods those of each type.
+	// named are the declarations of each name at package level, methods the method declarations of
+	// each type.
 	named, methods map[string][]ast.Node
 	imports        map[string][]string // by the name that code uses
 }

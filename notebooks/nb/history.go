@@ -71,8 +71,8 @@ func (h *history) labelled(epoch, labels int) {
 	h.labels = labels
 }
 
-// trained notes what came of so many epochs: the mean loss, and accuracies in [0, 1], NaN
-// where they are unknown.
+// trained records the results after a number of epochs: the mean loss, and accuracies in [0, 1],
+// NaN where they are unknown.
 func (h *history) trained(epochs int, loss, target, source float64) {
 	h.steps = 0
 	add := func(list []plots.Point, y float64) []plots.Point {
@@ -85,8 +85,8 @@ func (h *history) trained(epochs int, loss, target, source float64) {
 	h.Loss, h.Target, h.Source = add(h.Loss, loss), add(h.Target, 100*target), add(h.Source, 100*source)
 }
 
-// figure draws the history, with the mean loss of the epoch of which so much
-// is over, in epochs since the start.
+// figure draws the history, with the mean loss of the current epoch at its position, in epochs
+// since the start.
 func (h *history) figure(over float64) (*plots.Grid, error) {
 	d := h.TrainingData
 	if y := h.losses / float64(h.steps); h.steps > 0 && !math.IsNaN(y) && !math.IsInf(y, 0) {

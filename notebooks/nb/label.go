@@ -16,9 +16,9 @@ import (
 	"github.com/janpfeifer/gonb/gonbui"
 )
 
-// Label shows the labelling page and returns its address. Arguments are those of `ledg label`:
-// the folder of a run that waits for labels, or --dataset, --root and --classes for a folder
-// before any run.
+// Label shows the labelling page and returns its address. Arguments are as for `ledg label`: the
+// folder of a run that waits for labels, or --dataset, --root and --classes for a folder before
+// any run.
 //
 // The server is a process of its own. It survives the cell, the kernel and Jupyter, until
 // EndLabel or `ledg label --stop`; the same call shows it again. The page appears in the cell if

@@ -114,7 +114,7 @@ type bar struct {
 	curves  string   // as drawn last
 	drawn   time.Time
 	took    time.Duration
-	over    bool // what is shown stays
+	over    bool // the display stays
 
 	runs, finished int // that share the bar; 0 runs are one whose end only its events tell
 }

@@ -26,7 +26,7 @@ type Run struct {
 	config.Spec
 	// Root is the folder of the images, or the file of features; glyphs need none.
 	Root string
-	// Whole requires the run's weights: a run of which only records exist is trained again.
+	// Whole requires the run's weights: a run with only records is trained again.
 	Whole bool
 }
 
@@ -40,8 +40,8 @@ func Set(name string, value any) func(*Run) {
 	return func(r *Run) { Check(r.Put(name, value)) }
 }
 
-// Train trains a run in its own folder below [Dir](name), named by its settings, and returns
-// that folder. A repeated call returns at once if the run is finished and otherwise resumes it;
+// Train trains a run in its own folder below [Dir](name), named by its settings, and returns that
+// folder. A repeated call returns immediately if the run is finished, and otherwise resumes it;
 // another setting makes another run. Runs with committed records ([Kept]) count as finished.
 //
 // method is a name of config.Methods, STRATEGY+OBJECTIVE, or the preset ledg. By default runs

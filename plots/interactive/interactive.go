@@ -116,7 +116,7 @@ type panel struct {
 // stillDPI is the resolution of the still figure: code hosts show that alone.
 const stillDPI = 110
 
-// texts is the number of the table's columns before those of numbers.
+// texts is the number of the table's text columns, which come before numbers.
 const texts = 4
 
 // HTML returns the figure as an element for a page or a notebook cell, with still as the static
@@ -288,7 +288,7 @@ func hex(c color.Color) string {
 	return fmt.Sprintf("#%02x%02x%02x", r>>8, g>>8, b>>8)
 }
 
-// rows are those of the table, without the tags that HTML does not need.
+// rows are the table's rows, without tags that HTML does not need.
 func (f *Figure) rows(t names) template.HTML {
 	var b strings.Builder
 	for i, id := range f.IDs {

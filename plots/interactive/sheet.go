@@ -18,8 +18,8 @@ const (
 	// side is the side of the pictures in pixels, and smallSide where the first image is no
 	// larger: whole blocks of JPEG's, so that neighbours on the sheet do not shine through.
 	side, smallSide = 48, 32
-	// maxPictures is how many pictures of the larger side a figure has, of which photos are
-	// a megabyte in base64; as many more of the smaller side as have as many pixels.
+	// maxPictures is the number of pictures of the larger side in a figure; photos of that number
+	// take a megabyte in base64; as many more of the smaller side as have as many pixels.
 	maxPictures = 1000
 	// sheetColumns is the number of pictures in a row of the sheet.
 	sheetColumns = 32

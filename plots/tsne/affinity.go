@@ -141,7 +141,7 @@ func calibrate(d []float32, i int, entropy float64) (beta float64, ok bool) {
 		setRow(d, i, nearest, 0)
 		return 0, ok
 	}
-	// The entropy falls with the precision towards that of the ties.
+	// With growing precision the entropy falls toward the entropy of the ties.
 	if math.Log(ties) > entropy+tolerance {
 		setRow(d, i, nearest, math.MaxFloat64)
 		return math.MaxFloat64, false

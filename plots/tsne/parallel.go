@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 )
 
-// parallelRows calls f for ranges of at most chunk rows that cover 0..n-1, on
-// as many goroutines as Go may run at once. f must write only what belongs to
-// its rows, so that the result does not depend on who takes which range. It
-// stops early, and returns the context's error, once ctx is done.
+// parallelRows calls f for ranges of at most chunk rows that cover 0..n-1, on as many goroutines
+// as Go runs in parallel. f must write only what belongs to its rows, so that the result does not
+// depend on who takes which range. It stops early, and returns the context's error, once ctx is
+// done.
 func parallelRows(ctx context.Context, n, chunk int, f func(lo, hi int)) error {
 	var next atomic.Int64
 	var wg sync.WaitGroup

@@ -31,7 +31,7 @@ type featuresLine struct {
 	Machine  string `json:"machine"`
 	Threads  int    `json:"threads"`
 	Images   int64  `json:"images"`
-	// Seconds are those of an image.
+	// Seconds are the time of one image.
 	Seconds         float64 `json:"step_seconds_median"`
 	PeakMemoryBytes int64   `json:"peak_memory_bytes"`
 }

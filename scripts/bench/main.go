@@ -191,7 +191,7 @@ func printBench(w io.Writer, r bench.Report) {
 	}
 }
 
-// engineVersion names the version of what computes.
+// engineVersion names the version of the backend.
 func engineVersion(s engine.Settings) string {
 	if s.PluginAPI != "" {
 		return "PJRT " + s.PluginAPI

@@ -147,7 +147,7 @@ func splitsFlag(cmd *cobra.Command, splits *string) {
 	cmd.Flags().StringVar(splits, "splits", "", "folder of the PACS split lists (default in or beside --root)")
 }
 
-// check finds what is wrong with the flags before anything is read.
+// check validates the flags before anything is read.
 func (f *dataFlags) check() error {
 	info, ok := datasets.Lookup(f.dataset)
 	if !ok {

@@ -140,7 +140,7 @@ func writeLabels(name string, rows [][]string) error {
 }
 
 // examplePool returns arrays of a pool file: 600 samples of four overlapping classes in three
-// domains, of which 24 are labelled, and logits that a network might give.
+// domains, 24 of them labelled, with plausible logits.
 func examplePool() map[string]any {
 	const samples, labelled, dims, classes, domains = 600, 24, 16, 4, 3
 	r := rand.New(rand.NewPCG(1, 2))

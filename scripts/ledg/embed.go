@@ -114,7 +114,7 @@ func (f *embedFlags) run(cmd *cobra.Command) error {
 	return nil
 }
 
-// checkOutput finds what is wrong with the flags about the file.
+// checkOutput validates the flags about the file.
 func (f *embedFlags) checkOutput() error {
 	switch f.dtype {
 	case "float32":
@@ -179,8 +179,7 @@ func (f *embedFlags) builtIn(flags *pflag.FlagSet) (by datasets.Origin, err erro
 	return datasets.Origin{Network: f.net, Width: f.width, Pooling: f.pooling, Size: f.Size, Weights: f.word}, nil
 }
 
-// checkSizes finds what is wrong with --width and --size of a built-in network; an ONNX file
-// says them itself.
+// checkSizes validates --width and --size of a built-in network; an ONNX file says them itself.
 func (f *embedFlags) checkSizes(by datasets.Origin) error {
 	if by.ONNX != nil {
 		return nil

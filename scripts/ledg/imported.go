@@ -119,7 +119,7 @@ func (f *importFlags) origin(flags *pflag.FlagSet, net string, size int) (datase
 		if file, own, r, err = imported.ReadPreprocessor(net); err != nil {
 			return o, err
 		}
-		if size != 0 && size != own { // what is cut off is a share
+		if size != 0 && size != own { // the crop is a share
 			r.Short = r.Short * size / max(own, 1)
 		}
 	}

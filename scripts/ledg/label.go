@@ -47,8 +47,8 @@ type labelFlags struct {
 	stdout, progress func(format string, args ...any)
 }
 
-// newLabelCommand returns the command that lets people label in a browser; args are those of
-// the program.
+// newLabelCommand returns the command that lets people label in a browser; args are the program's
+// arguments.
 func newLabelCommand(args []string) *cobra.Command {
 	f := labelFlags{args: args}
 	cmd := &cobra.Command{

@@ -108,7 +108,7 @@ func (f *labelFiles) open(cmd *cobra.Command, args []string) (rest []string, err
 	return args, nil
 }
 
-// options are those of the ledger.
+// options are the ledger's.
 func (f *labelFiles) options() labels.Options {
 	return labels.Options{Domain: func(id string) (string, bool) {
 		i, ok := f.dataset.Index(id)

@@ -54,7 +54,7 @@ func (f *labelFlags) claim(ctx context.Context, name string) (place page.Place, 
 	}
 }
 
-// checkPlace finds what is wrong with where the page is to be.
+// checkPlace validates the address of the page.
 func (f *labelFlags) checkPlace(cmd *cobra.Command) error {
 	if f.port < 0 || f.port > 65535 {
 		return usagef("--port %d: want 1 to 65535", f.port)
@@ -160,7 +160,7 @@ func (f *labelFlags) background(ctx context.Context, name string) error {
 			f.links(place, running.By)
 			return nil
 		case ok && over && failed == nil:
-			os.Remove(log.Name()) // of a process that says what is said here
+			os.Remove(log.Name()) // the process has logged only what is printed here
 			f.already(place, running)
 			return nil
 		case over:

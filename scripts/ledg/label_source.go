@@ -75,7 +75,7 @@ func (f *labelFlags) ofRun(o *page.Options) error {
 	if err != nil {
 		return err
 	}
-	if info, _ := datasets.Lookup(d.Name); info.Yours { // of a group, what is known is not answered
+	if info, _ := datasets.Lookup(d.Name); info.Yours { // groups keep their known labels
 		o.Known = truth.Knows
 	}
 	root, err := d.Folder(at.Root)

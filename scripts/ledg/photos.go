@@ -26,8 +26,8 @@ import (
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
-// photoDataset is the data set whose images are trained on by their features, unless a
-// network of images is asked for.
+// photoDataset is the data set that is trained on features, unless a network on images is
+// specified.
 const photoDataset = "folder"
 
 // ofPixels are the settings that ask for a network of images.
@@ -36,15 +36,13 @@ var ofPixels = []string{"network.name", "network.width", "network.pooling", "net
 // ofFiles are the settings about image files, which a file of features records.
 var ofFiles = []string{"data.decode", "data.exclude", "data.layout", "data.site"}
 
-// onPhotos reports whether what is said of a run is of a folder of images without a word
-// about pixels.
+// onPhotos reports whether the settings of a run name a folder of images and no setting of pixels.
 func onPhotos(s config.Spec) bool {
 	return s.Set["data.dataset"] == photoDataset && !slices.ContainsFunc(ofPixels, func(path string) bool { return s.Set[path] != nil })
 }
 
-// ofPhotos makes the words about a folder of images those about its features: the preset
-// ledg, no target, and people who are asked for what the folders do not say, unless other
-// words are there.
+// ofPhotos makes the words about a folder of images those about its features: the preset ledg, no
+// target, and people as annotators of unlabelled images, unless specified otherwise.
 func (f *trainFlags) ofPhotos(s config.Spec) error {
 	if name, _ := s.Set["generalization.objective"].(string); name != "" {
 		if o, ok := config.LookupObjective(name); ok && o.Pixels {
@@ -105,7 +103,7 @@ func embedPhotos(cmd *cobra.Command, root string, o photos.Options, quiet bool) 
 func extendPhotos(cmd *cobra.Command, x *ceg.Extension, f *trainFlags) (embedded bool, err error) {
 	c, d, _, err := ceg.OpenData(ceg.Options{Dir: x.Of})
 	if err != nil || c.Data.Dataset != datasets.FeaturesFile {
-		return false, nil // Extend says what is wrong
+		return false, nil // Extend reports the error
 	}
 	v, _ := d.Features()
 	from, ok := v.Origin()
@@ -134,8 +132,7 @@ func extendPhotos(cmd *cobra.Command, x *ceg.Extension, f *trainFlags) (embedded
 	return true, err
 }
 
-// allowed asks a question on a terminal; where nobody sits at one, everything is allowed
-// that is said.
+// allowed asks a question on a terminal; without a terminal, all specified settings are allowed.
 func allowed(in io.Reader, out io.Writer, question string) bool {
 	if f, ok := in.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
 		return true

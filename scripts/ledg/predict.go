@@ -16,7 +16,7 @@ import (
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
-// newPredictCommand returns the command that says what is in images.
+// newPredictCommand returns the command that predicts the classes of images.
 func newPredictCommand() *cobra.Command {
 	var o ceg.Options
 	var f predict.FilesOptions

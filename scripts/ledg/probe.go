@@ -124,7 +124,7 @@ func probedTable(p *poolfile.Probed) *result.Table {
 	return t
 }
 
-// writeProbed prints what is known as JSON.
+// writeProbed prints the results as JSON.
 func writeProbed(w io.Writer, name string, p *poolfile.Probed) error {
 	type domain struct {
 		Domain   int     `json:"domain"`

@@ -70,8 +70,8 @@ func newBar(w io.Writer, most int, options ...progressbar.Option) *progressbar.P
 	)...)
 }
 
-// fit joins as many of the parts as stand beside a bar on one line of so many columns:
-// a line that wraps cannot be drawn over.
+// fit joins as many of the parts as fit beside a bar on a line of the given width: a line that
+// wraps cannot be drawn over.
 func fit(columns int, parts []string) string {
 	text := strings.Join(parts, "  ")
 	for len(parts) > 1 && barSpace+len(text) > columns {
@@ -84,8 +84,7 @@ func fit(columns int, parts []string) string {
 // newProgress returns the progress of a run that is shown on w.
 func newProgress(w io.Writer) *progress { return newProgressAt(w, terminalWidth(w), time.Now) }
 
-// newProgressAt shows lines when width is nil, else a bar on a terminal of so
-// many columns.
+// newProgressAt shows lines when width is nil, else a bar on a terminal of that width.
 func newProgressAt(w io.Writer, width func() int, now func() time.Time) *progress {
 	p := &progress{w: w, now: now, width: width}
 	if width != nil {

@@ -208,7 +208,7 @@ func separableNames() (names []string) {
 	return names
 }
 
-// checkShard finds what is wrong with --shard, --out and --subsample before the file is opened.
+// checkShard validates --shard, --out and --subsample before the file is opened.
 func (f *queryFlags) checkShard(strategy active.Strategy) error {
 	divided, err := active.Divide(strategy, active.Division(f.Domains))
 	if err != nil {
@@ -300,7 +300,7 @@ func divisions() string {
 	return strings.Join(names, ", ")
 }
 
-// check finds what is wrong with the flags before the file is opened.
+// check validates the flags before the file is opened.
 func (f *queryFlags) check() (active.Strategy, error) {
 	c, err := config.Resolve(config.Spec{Target: config.NoTarget, Preset: config.Preset(f.Preset)})
 	if err != nil {
@@ -332,7 +332,7 @@ func (f *queryFlags) check() (active.Strategy, error) {
 	return strategy, nil
 }
 
-// scoredPick and pick are lines of --json; the names are those of queries.csv.
+// scoredPick and pick are lines of --json; the names are as in queries.csv.
 type (
 	scoredPick struct {
 		Index int     `json:"index"`

@@ -99,9 +99,9 @@ func openForReport(dir string) (*report.Folder, error) {
 	return report.Open(dir)
 }
 
-// calibrateFirst calibrates the runs that will be shown and are not, where it can be
-// done, and again those that have other weights now. It returns what is wrong with the
-// calibrations that stay, by directory.
+// calibrateFirst calibrates the runs that will be shown and are not, where it can be done, and
+// again those that have other weights now. It returns the errors of the calibrations that stay, by
+// directory.
 func calibrateFirst(cmd *cobra.Command, folders []*report.Folder, o page.Options, w ceg.Options) (stale map[string]string, err error) {
 	dirs, err := page.Shown(folders, o)
 	if err != nil {

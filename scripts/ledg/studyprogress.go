@@ -17,7 +17,7 @@ type studyProgress struct {
 	blind    bool       // accuracies are not shown
 	width    func() int // of the terminal; nil when w is none
 	begun    map[string]time.Time
-	busy     map[string]bool // said to be another process's
+	busy     map[string]bool // reported as another process's
 	trained  map[string]bool // by this process
 	shown    bool
 	lastLine time.Time

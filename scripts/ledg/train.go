@@ -28,8 +28,8 @@ import (
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
-// trainFlags are the flags of ledg train: those of the settings, which the table of package
-// config makes, and where and how the run happens.
+// trainFlags are the flags of ledg train: the settings, from the table of package config, and
+// flags on where and how to run.
 type trainFlags struct {
 	settings    settingFlags
 	data        dataFlags
@@ -121,8 +121,7 @@ func (f *trainFlags) spec(cmd *cobra.Command) (s config.Spec, w model.WeightArgs
 	return s, w, nil
 }
 
-// again reads the settings of a run that is to be made again. What the flags say has to be
-// the same.
+// again reads the settings of a run that is to be made again. The flags must agree with them.
 func (f *trainFlags) again(said map[string]any) (c config.Config, err error) {
 	fsys, err := result.FS(filepath.Dir(f.from))
 	if err == nil {
@@ -162,7 +161,7 @@ func (f *trainFlags) ofFeatures() bool {
 	return err == nil && result.ReadConfig(fsys, filepath.Base(f.from), &c) == nil && c.Data.Dataset == datasets.FeaturesFile
 }
 
-// goesOn reports whether the settings are those of the run that goes on.
+// goesOn reports whether the settings equal the settings of the resumed run.
 func (f *trainFlags) goesOn() bool {
 	return f.resume && f.from == filepath.Join(f.out, result.ConfigFile)
 }
@@ -416,7 +415,7 @@ type awaitingError struct {
 
 func (e *awaitingError) Unwrap() error { return e.labels }
 
-// Error says what is needed, and how to give it.
+// Error says which labels are missing and how to provide them.
 func (e *awaitingError) Error() string {
 	when := "before training"
 	if e.labels.Round > 0 {

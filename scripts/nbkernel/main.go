@@ -86,7 +86,7 @@ func start(connection, checkout string) error {
 	}
 	os.Setenv("GOFLAGS", strings.TrimSpace(flags+" -ldflags=-w"))
 	os.Setenv("LEDG_CHECKOUT", root) // whose records notebooks elsewhere can show
-	// Runs of notebooks elsewhere go where those of the repository's go.
+	// Runs of notebooks elsewhere go to the same folder as the repository's.
 	dir, err := os.Getwd()
 	if err != nil {
 		return err

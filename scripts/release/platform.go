@@ -13,7 +13,7 @@ type platform struct {
 	cgo            bool   // it may be built with cgo, against glibc 2.17
 }
 
-// platforms are those of a release. Go 1.27 needs macOS 13.
+// platforms are the platforms of a release. Go 1.27 needs macOS 13.
 var platforms = []platform{
 	{"linux", "amd64", "", "manylinux_2_17_x86_64.manylinux2014_x86_64", true},
 	{"linux", "arm64", "", "manylinux_2_17_aarch64.manylinux2014_aarch64", false},
@@ -42,8 +42,8 @@ func (p platform) suffix() string {
 	return ""
 }
 
-// check says what is wrong with a binary of a release: it has to be of the platform, of a
-// commit, and of files that are all in it.
+// check validates a binary of a release: it has to be of the platform, of a commit, and of files
+// that are all in it.
 func (p platform) check(b *buildinfo.BuildInfo) error {
 	for _, want := range []struct{ key, value string }{{"GOOS", p.os}, {"GOARCH", p.arch}, {"-trimpath", "true"}, {"vcs.modified", "false"}} {
 		if got := setting(b, want.key); got != want.value {

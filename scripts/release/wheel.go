@@ -60,7 +60,7 @@ func wheel(version, tag string, binary entry, licences []entry, at time.Time) (s
 	return fmt.Sprintf("ledg-%s-py3-none-%s.whl", version, tag), data, err
 }
 
-// metadata is that of the Python package (core metadata 2.4).
+// metadata is the metadata of the Python package (core metadata 2.4).
 func metadata(version string) string {
 	return `Metadata-Version: 2.4
 Name: ledg

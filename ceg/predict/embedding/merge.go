@@ -19,7 +19,7 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// beside is the folder of the images from that of a file, as far as there is one.
+// beside is the folder of the images relative to the folder of a file, if there is one.
 func beside(path string, o datasets.Origin) string {
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil || o.Root == "" {
@@ -32,8 +32,8 @@ func beside(path string, o datasets.Origin) string {
 	return filepath.ToSlash(rel)
 }
 
-// head is what a journal is of. That of a whole file has MadeBy alone, so that it continues
-// after more images have come.
+// head is what a journal is of. The journal of a complete file has only MadeBy, so that it
+// continues when images are added.
 type head struct {
 	MadeBy maker        `json:"made_by"`
 	Shard  *headOfShard `json:"shard,omitempty"`
@@ -71,7 +71,8 @@ func headOf(ctx context.Context, d *datasets.Dataset, truth datasets.Truth, by m
 	return head{by, &headOfShard{o.Origin, d.Classes, d.Domains, hasSplits(d), leftOut(d), fmt.Sprintf("%d, %s", d.Len(), hex.EncodeToString(h.Sum(nil)))}}, nil
 }
 
-// hasSplits reports whether a file has the splits: those of one's own images follow the labels.
+// hasSplits reports whether a file has the splits: the groups of one's own images follow the
+// labels.
 func hasSplits(d *datasets.Dataset) bool {
 	info, _ := datasets.Lookup(d.Name)
 	return !info.Yours

@@ -130,7 +130,7 @@ func text(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	e.Encode(v) // what is encoded here can be
+	e.Encode(v) // the values encoded here can be
 	return b.Bytes()
 }
 

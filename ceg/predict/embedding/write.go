@@ -50,7 +50,7 @@ type Options struct {
 	// Progress reports the number of finished images; it may be nil.
 	Progress func(done, total int)
 
-	fresh func() // told of every image that is computed; nil for nobody
+	fresh func() // called after every computed image; may be nil
 }
 
 // ViewNames returns the names of the views in the file's metadata.
@@ -174,7 +174,7 @@ type stream struct {
 	x     *model.Extractor
 	o     Options
 
-	// known are the rows that are there, and the journal gets what is computed.
+	// known are the existing rows; computed ones are appended to the journal.
 	known    rows
 	journal  *shard.Journal
 	rowBytes int
@@ -195,7 +195,7 @@ type stream struct {
 	stopped chan struct{}
 }
 
-// task is some images, and then their rows, of which some are new, and digests, or an error.
+// task is a set of images, then their rows, some of them new, and digests, or an error.
 type task struct {
 	from, to int
 	rows     []byte
@@ -257,7 +257,7 @@ func (s *stream) wait() {
 	<-s.stopped
 }
 
-// computeAll computes what is not known and appends it to the journal.
+// computeAll computes the missing rows and appends them to the journal.
 func (s *stream) computeAll() error {
 	s.start()
 	done := s.from - s.begin

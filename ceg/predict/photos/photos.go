@@ -40,8 +40,8 @@ type Options struct {
 	// By names the network, its weights, the size of the images and the decoding rule; the zero
 	// value means Network with ImageNet weights at its own size, on stored pixels.
 	By datasets.Origin
-	// FollowLinks uses images behind symbolic links out of the folder. Group and Classes are
-	// those of datasets.Options; the latter are used only with a Group.
+	// FollowLinks uses images behind symbolic links out of the folder. Group and Classes are as in
+	// datasets.Options; the latter are used only with a Group.
 	FollowLinks bool
 	// Strict makes an image that cannot be decoded an error; otherwise it is left out.
 	Strict  bool

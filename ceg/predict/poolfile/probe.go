@@ -36,7 +36,7 @@ type Probed struct {
 	// text; Scores are the cross-validation results.
 	Selected float64
 	Scores   []head.Score
-	// Logits [N, C] are those of the pool, Labelled [M, C] those of the labelled samples.
+	// Logits [N, C] belong to the pool, Labelled [M, C] to the labelled samples.
 	Logits, Labelled active.Matrix
 	// Domains counts the correct predictions on pool samples of known label, by domain; nil
 	// without labels.

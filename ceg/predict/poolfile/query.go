@@ -260,8 +260,7 @@ func (s *source) probability(strategy active.Probability, n int) (*scored, error
 	return &scored{columns: [][]float64{scores, keys}, rows: to - from}, nil
 }
 
-// inMemory reads what the strategy needs of at most so many rows, all for 0.
-// labelledProbs reads what the class head says about the labelled samples.
-// count finds the number of rows for a strategy that needs no array of the pool:
-// that of the first one there is.
-// ids names so many rows.
+// inMemory reads the strategy's inputs for at most the given number of rows, 0 for all.
+// labelledProbs reads what the class head says about the labelled samples. count finds the number
+// of rows for a strategy that needs no array of the pool: the first existing one. ids names the
+// rows, of the given number.

@@ -175,7 +175,7 @@ func (s *source) kept() int {
 	return s.rows
 }
 
-// chosen calls fn with those of the n rows from first on that matrices have, counted from
+// chosen calls fn with the rows that matrices have among the n rows from first on, counted from
 // first.
 func (s *source) chosen(first, n int, fn func(i int) error) error {
 	if s.keep == nil {

@@ -42,8 +42,8 @@ type Options struct {
 	// Runs is the number of runs shown individually, the first of every method before others;
 	// the rest are only in tables. 0 means 8.
 	Runs int
-	// Stale maps folders of runs, as returned by Shown, to what is wrong with their calibration,
-	// such as that it is of other weights. The page states it.
+	// Stale maps folders of runs, as returned by Shown, to the error of their calibration, such as
+	// one for other weights. The page states it.
 	Stale map[string]string
 }
 

@@ -32,7 +32,7 @@ type runPage struct {
 	Matrix    *result.Table // queries, domain by class
 	NoImages  string        // why there are no pictures
 	People    *result.Table // who labelled; nil if no people did
-	Stale     string        // what is wrong with the calibration
+	Stale     string        // error of the calibration
 	Confusion *confusion
 	Measured  string // what the confusion matrix is of
 	Reliable  *figure

@@ -49,8 +49,8 @@ type siteTile struct {
 // picturesOfSite is how many pictures of errors a page shows.
 const picturesOfSite = 24
 
-// WriteSite writes the report of a site as a page like that of runs. picture returns the images
-// that it shows; an unavailable one is shown by name.
+// WriteSite writes the report of a site as a page like the page of runs. picture returns the
+// images that it shows; an unavailable one is shown by name.
 func WriteSite(w io.Writer, r *site.Report, picture func(id string) (*rgb.Image, error)) error {
 	sum := sha256.Sum256([]byte(style))
 	p := sitePage{Report: r, Style: template.CSS(style), StyleHash: base64.StdEncoding.EncodeToString(sum[:])}

@@ -27,7 +27,7 @@ const File = "kept.safetensors"
 
 // Artifact is the content of a [File].
 type Artifact struct {
-	// Domains and Classes are those of the data set.
+	// Domains and Classes are the data set's.
 	Domains, Classes []string
 	// Features [queries, D] belong to the images of queries.csv, in its order; Dim is D.
 	Features []float32

@@ -31,7 +31,7 @@ type seen struct {
 
 const digestLength = 64 // of a SHA-256 in hexadecimal
 
-// openSeen reads the file in a folder; what other weights have said is forgotten.
+// openSeen reads the file in a folder; predictions of other weights are discarded.
 func openSeen(dir, model string, dim, width int) (*seen, error) {
 	s := &seen{path: filepath.Join(dir, site.SeenFile), model: model, dim: dim, width: width, at: map[string]int{}}
 	f, err := os.Open(s.path)
@@ -130,7 +130,7 @@ func (s *seen) look(ctx context.Context, p *predict.Predictor, d *datasets.Datas
 	return failed, err
 }
 
-// part returns what was said of some images.
+// part returns the predictions of some images.
 func (s *seen) part(ids, digests []string) (part site.Part, err error) {
 	part.Features = head.Matrix{Rows: len(ids), Cols: s.dim, Stride: s.dim}
 	part.Logits = head.Matrix{Rows: len(ids), Cols: s.width, Stride: s.width}

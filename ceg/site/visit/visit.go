@@ -110,7 +110,7 @@ func Arrive(ctx context.Context, o Options) (_ *Arrived, err error) {
 	return a.report(ctx)
 }
 
-// openRecord reads what is known of the site, and where its run and images are.
+// openRecord reads the record of the site, and the places of its run and images.
 func (a *arrival) openRecord() error {
 	r, err := site.Read(a.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -162,7 +162,7 @@ func (a *arrival) begin(ctx context.Context) (err error) {
 		return fmt.Errorf("%s was visited with the weights %.12s, but %s has the weights %.12s: use another folder for this run", a.Dir, r.Model, a.Run.Dir, digest)
 	}
 	fresh := r.Visits == nil
-	var answers datasets.Truth // of which none is known
+	var answers datasets.Truth // no class is known
 	if a.data, answers, err = r.Dataset(); err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ func (a *arrival) begin(ctx context.Context) (err error) {
 	return err
 }
 
-// group gives the images of a new site groups, and sees that those of another keep theirs.
+// group assigns groups to the images of a new site, and checks that a known site keeps its groups.
 func (a *arrival) group(fresh bool, answers datasets.Truth) error {
 	r, rule := a.record, a.p.Model.Config.Data.Group
 	if a.Group != nil {
@@ -319,7 +319,7 @@ func (a *arrival) ofSources(ctx context.Context) map[string]string {
 	return known
 }
 
-// part is what the network said of images when they came.
+// part has the network's outputs for images when they arrived.
 func (a *arrival) part(ids []string) (site.Part, error) {
 	var digests []string
 	for _, id := range ids {

@@ -30,7 +30,7 @@ func writePage(dir string, r *site.Report, d *datasets.Dataset) error {
 	})
 }
 
-// writePredictions writes what is in the images, visit by visit.
+// writePredictions writes the predicted classes of the images, visit by visit.
 func writePredictions(path string, classes []string, visits []site.Part, looksNew map[string]bool, adapted *head.Linear, temperature float64) error {
 	return regular.WriteFile(path, func(w io.Writer) error {
 		rows := csv.NewWriter(w)

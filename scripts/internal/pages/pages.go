@@ -15,7 +15,7 @@ func init() { engine.AtTrim(func() { C.ledg_give_back() }) }
 // isOn reports whether large blocks come from here.
 func isOn() bool { return C.ledg_on() != 0 }
 
-// largeRequests returns how many blocks were asked for.
+// largeRequests returns the number of requested blocks.
 func largeRequests() int { return int(C.ledg_large_requests()) }
 
 // keptBytes returns the bytes in blocks that nothing uses.

@@ -99,8 +99,8 @@ func (s *server) start(ctx context.Context, program string) error {
 	})
 	folder := map[string]any{"uri": fileURI(s.dir), "name": filepath.Base(s.dir)}
 	plain := map[string]any{"textDocument": map[string]any{"hover": map[string]any{"contentFormat": []string{"plaintext"}}}}
-	// Names that begin as what is typed, and not what can be reached through others: Jupyter
-	// takes the first when Tab is pressed twice.
+	// Names that begin with the typed text, without those reached through others: Jupyter takes
+	// the first when Tab is pressed twice.
 	options := map[string]any{"deepCompletion": false, "matcher": "CaseInsensitive"}
 	ask := map[string]any{"capabilities": plain, "workspaceFolders": []any{folder}, "initializationOptions": options}
 	if _, err := s.conn.Call(ctx, "initialize", ask, &s.ready); err != nil {
@@ -165,8 +165,8 @@ func documentation(answer json.RawMessage) error {
 	return jsonrpc2.NewError(jsonrpc2.UnknownError, text)
 }
 
-// correct returns what is to be said instead of a notification about a file, the empty
-// method if nothing: the cells' program is open in an editor, other files are on disk.
+// correct returns the notification to send instead of one about a file, the empty method for none:
+// the cells' program is open in an editor, other files are on disk.
 func correct(dir, method string, params json.RawMessage) (string, any, error) {
 	kind, ok := strings.CutPrefix(method, "textDocument/did")
 	if !ok {

@@ -136,10 +136,10 @@ func TestCubicRefused(t *testing.T) {
 	for want, g := range map[string]*content{
 		"a Resize of mode cubic (half_pixel_symmetric) is not supported": resize([]float32{1, 1, 2, 2}, text("coordinate_transformation_mode", "half_pixel_symmetric")),
 		"a Resize of mode cubic (half_pixel) is not supported":           resize([]float32{1, 1, 2, 2}, attr{name: "antialias", kind: intAttr, i: 1}),
-		"is taken along the last two of four axes alone":             resize([]float32{1, 2, 2, 2}),
-		"it has no constant scales: export the network for one":      computed,
-		`node "wide" (Resize): it makes 0.032 pixels of 32`:          resize([]float32{1, 1, 0.001, 2}),
-		`node "wide" (Resize): it makes 3.2e+11 pixels of 32`:        resize([]float32{1, 1, 1e10, 2}),
+		"is taken along the last two of four axes alone":                 resize([]float32{1, 2, 2, 2}),
+		"it has no constant scales: export the network for one":          computed,
+		`node "wide" (Resize): it makes 0.032 pixels of 32`:              resize([]float32{1, 1, 0.001, 2}),
+		`node "wide" (Resize): it makes 3.2e+11 pixels of 32`:            resize([]float32{1, 1, 1e10, 2}),
 	} {
 		path := filepath.Join(t.TempDir(), "n.onnx")
 		if err := os.WriteFile(path, g.encode(), 0o666); err != nil {

@@ -36,7 +36,7 @@ func (r *bits) fill() {
 }
 
 func (r *bits) fillBytes() {
-	r.acc &= ^uint64(0) << (64 - r.n) // what is below may lie behind a marker
+	r.acc &= ^uint64(0) << (64 - r.n) // the bits below may lie behind a marker
 	for r.n <= 56 {
 		if r.at >= len(r.data) {
 			r.end = true

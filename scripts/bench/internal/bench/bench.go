@@ -24,7 +24,7 @@ type Report struct {
 	Net     string `json:"net"`
 	Size    int    `json:"size"`
 	Backend string `json:"backend"`
-	// Precision is the one asked for, TF32 whether the backend may use that.
+	// Precision is the requested one, TF32 whether the backend may use TF32.
 	Precision config.Precision `json:"precision"`
 	TF32      bool             `json:"tf32"`
 	// Threads is GOMAXPROCS.
@@ -50,7 +50,7 @@ type Report struct {
 	// images are drawn from one seed, so that builds, machines and plugins which agree on
 	// it compute the same bytes; the steps of the warm-up count.
 	Digest string `json:"digest,omitempty"`
-	// Data is the same through the loader, if that was asked for.
+	// Data is the same through the loader, if requested.
 	Data *Loaded `json:"data,omitempty"`
 }
 

@@ -279,9 +279,9 @@ var axes = []struct {
 	{"Width of the network", func(w *Work) *int { return &w.Width }},
 }
 
-// Growth returns how the seconds of a step grow with the batch, the images and the width, the works being equal in all
-// else: for each the series with most values. What was measured at one value alone is left out; if that is everything,
-// it is an error.
+// Growth returns how the seconds of a step grow with the batch, the images and the width, the
+// works being equal in all else: for each the series with most values. Series with only one value
+// are left out; if that is everything, it is an error.
 func Growth(all []Measurement) ([]plots.Growth, error) {
 	var list []plots.Growth
 	works := distinct(all, func(m Measurement) Work { return m.Work })
@@ -326,7 +326,7 @@ func Growth(all []Measurement) ([]plots.Growth, error) {
 	return list, nil
 }
 
-// title names what is the same in a series, in which one of the numbers is 0.
+// title names the constants of a series; its varying number is 0.
 func (w Work) title() string {
 	parts := []string{w.Net}
 	if w.Width > 0 {
