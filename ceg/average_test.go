@@ -10,8 +10,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// The average changes what is predicted and nothing of the training, and is what a
-// model of the run has.
+// The average changes the predictions and not the training, and a run's model has the averaged
+// weights.
 func TestAverageOfWeights(t *testing.T) {
 	c := tiny(t, "uniform-ce", config.Authors, "schedule.timing", config.Once, "schedule.epochs", 2)
 	plainDir, plain := run(t, c)

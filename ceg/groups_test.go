@@ -74,7 +74,7 @@ func burstFeatures(t *testing.T) string {
 
 const burstRule = `^(.*/b\d+)_`
 
-// repeated are the groups of which a run has asked about more than one image.
+// repeated are the groups with more than one queried image.
 func repeated(t *testing.T, dir string) (groups []string) {
 	t.Helper()
 	queries, err := result.ReadQueries(os.DirFS(dir), result.QueriesFile)
@@ -128,7 +128,7 @@ func TestRunWithGroups(t *testing.T) {
 	if leaks < 3 {
 		t.Errorf("of four runs without groups %d ask twice about one: the test shows nothing", leaks)
 	}
-	// 40 groups of the sources, of which some are for validation.
+	// 40 groups of the sources, some of them for validation.
 	e, err := Extend(Extension{Of: dir, Budget: "32"})
 	if err != nil || e.Config.Data.Group != burstRule {
 		t.Fatalf("%+v, %v", e, err)

@@ -14,8 +14,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// asked runs a config and returns what it asked for, in rounds, by domain, and what it
-// said.
+// asked runs a config and returns its queries, in rounds, by domain, and its messages.
 func asked(t *testing.T, c ceg.Config) (first []string, perDomain []map[string]int, said string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "run")

@@ -17,7 +17,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// asking is a small run on the images of unlabelled that asks for everything at once.
+// asking is a small run on the images of unlabelled that queries everything upfront.
 func asking(t *testing.T, target, method, budget string) ceg.Config {
 	t.Helper()
 	c := configtest.New(t, "folder", target, method, config.Authors, "schedule.epochs", 2, "schedule.timing", config.Once)
@@ -78,8 +78,8 @@ func waitForLock(dir string, c ceg.Config) (d *result.Dir, err error) {
 	return nil, err
 }
 
-// Whoever labels everything is told that a method with losses on unlabelled images has
-// nothing left to do.
+// If everything is labelled, a message says that the method's losses on unlabelled images have no
+// effect.
 func TestPeopleLabelEverything(t *testing.T) {
 	root := unlabelled(t)
 	c := asking(t, "night", "ceg", "4")

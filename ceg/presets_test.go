@@ -11,8 +11,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// On glyphs the preset is authors with all labels at once, in as many epochs: the domain
-// head that it leaves out takes no part in what the other networks learn.
+// On glyphs the preset is authors with labels upfront, in as many epochs: the domain head that it
+// leaves out takes no part in what the other networks learn.
 func TestPresetLedgOnGlyphs(t *testing.T) {
 	var accuracy []result.Accuracy
 	for _, preset := range []config.Preset{config.Ledg, config.Authors} {

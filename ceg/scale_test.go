@@ -29,9 +29,8 @@ const (
 	manyClasses = 345
 )
 
-// many is a run over a generated data set of n training images, with IDs of 60
-// bytes, whose networks are stored: features and logits are those of the image's
-// domain and class, with noise.
+// many is a run over a generated data set of n training images, with IDs of 60 bytes, whose
+// networks are stored: features and logits depend on the image's domain and class, with noise.
 type many struct {
 	truth datasets.Truth
 	*explorer
@@ -41,7 +40,7 @@ type many struct {
 	// tookCPU the processor's.
 	took    time.Duration
 	tookCPU float64
-	// centres [domains, classes, dim] and noise, of which every image has a piece.
+	// centres [domains, classes, dim], and noise that every image takes a slice of.
 	centres, noise []float32
 }
 

@@ -12,8 +12,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// What RSC in DomainBed's form mutes is a setting, of which a third is what it does
-// without.
+// The share that RSC in DomainBed's form masks is a setting; a third is the default.
 func TestRSCShare(t *testing.T) {
 	losses := map[float64]result.Losses{}
 	for _, share := range []float64{0, 1. / 3, 0.1} {

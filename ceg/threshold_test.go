@@ -43,8 +43,8 @@ func TestThresholdsAdapt(t *testing.T) {
 	}
 }
 
-// checkMoved checks that the threshold for all classes, kept less 1/C, has moved up, and
-// that those of the classes still sum to 1.
+// checkMoved checks that the threshold for all classes, kept less 1/C, has moved up, and that the
+// thresholds of the classes still sum to 1.
 func checkMoved(t *testing.T, path string) {
 	t.Helper()
 	f, err := os.Open(path)

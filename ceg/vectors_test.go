@@ -203,7 +203,7 @@ func withOtherFeatures(t *testing.T, path string, list []int) string {
 	return other
 }
 
-// Networks and data sets that do not fit are told apart before anything is read.
+// Networks that do not fit a data set are refused before anything is read.
 func TestVectorNetworks(t *testing.T) {
 	c := configtest.New(t, "features", "photo", "uniform", config.Authors)
 	c.Network.Name = "resnet18"

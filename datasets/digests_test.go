@@ -145,8 +145,8 @@ func TestIndexLines(t *testing.T) {
 	}
 }
 
-// Runs and cached images of before a change in decoding are told apart from those
-// after it, and only where pixels have changed.
+// Runs and cached images of before a change in decoding are distinguished from later ones, but
+// only where pixels have changed.
 func TestDigestNamesDecoding(t *testing.T) {
 	m := noise(1, 4, 4)
 	if data := pngFile(t, m).Data; contentDigest(data) != sha256.Sum256(data) {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// bursts makes a folder of two sites and two classes, each with so many bursts of three
-// images, and some images alone.
+// bursts makes a folder of two sites and two classes, each with bursts of three images and some
+// single images.
 func bursts(t *testing.T, each int) string {
 	t.Helper()
 	var names []string

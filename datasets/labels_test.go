@@ -160,7 +160,7 @@ them is kept for validation.
 	}
 }
 
-// A link that leads out of the data set is not followed unless it is asked for.
+// A link that leads out of the data set is followed only with the option.
 func TestLinks(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("links need rights there")
@@ -284,7 +284,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// FuzzLists reads anything as labels and as classes: what is taken is valid.
+// FuzzLists reads anything as labels and as classes: accepted content is valid.
 func FuzzLists(f *testing.F) {
 	for _, text := range []string{"id,label\na/1.png,cat\n", "id;label\na/1.png;cat\n", `{"id":"a","label":"cat"}`, "\ufeffcat\r\ndog\n", "id,label\n\"a"} {
 		f.Add([]byte(text))

@@ -30,8 +30,8 @@ func sideways(t testing.TB) (root string) {
 	return root
 }
 
-// As photos, both images are upright, in what is trained on as well; as stored, one lies on its
-// side. The two have caches of their own, and that of stored images is what it was.
+// As photos, both images are upright, also in training; as stored, one lies on its side. The two
+// have caches of their own, and that of stored images is what it was.
 func TestDecoding(t *testing.T) {
 	root, cache := sideways(t), t.TempDir()
 	var caches []string

@@ -12,7 +12,7 @@ import (
 
 func TestSite(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "north")
-	png := "\x89PNG\r\n\x1a\n" // told by its first bytes
+	png := "\x89PNG\r\n\x1a\n" // recognised by its first bytes
 	for name, data := range map[string]string{"b.png": png, "deep/er/a.png": png, "dog/c.png": png, "notes.txt": "no image", ".hidden.png": png} {
 		path := filepath.Join(root, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {

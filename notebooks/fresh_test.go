@@ -53,7 +53,7 @@ func TestFresh(t *testing.T) {
 	}
 }
 
-// compare finds what a cell shows now that is not what is stored of it.
+// compare finds differences between a cell's output and the stored output.
 func compare(t *testing.T, name string, cell int, now, stored *notebook) {
 	t.Helper()
 	if got, want := outputs(now.Cells[cell]), outputs(stored.Cells[cell]); !reflect.DeepEqual(got, want) {

@@ -1,5 +1,5 @@
-// Package notebooks tests the notebooks: what is committed of them, and that they
-// run from start to end with the real kernel under the real Jupyter.
+// Package notebooks tests the notebooks: their committed content, and that they run from start to
+// end with the real kernel under the real Jupyter.
 package notebooks
 
 import (
@@ -106,8 +106,8 @@ func files(t *testing.T) []string {
 }
 
 const (
-	// maxLines is the most lines of code in a cell, imports apart: what is longer
-	// belongs into a package.
+	// maxLines is the most lines of code in a cell, imports apart: longer code belongs into a
+	// package.
 	maxLines = 12
 	// maxBytes is the largest notebook, with maps that hold their pictures: they stay in the
 	// history for good.

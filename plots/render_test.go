@@ -138,8 +138,8 @@ func TestNothingIsCut(t *testing.T) {
 	})
 }
 
-// TestLegendsLeaveDataAlone compares every data area with that of the same
-// figure without legends and notes.
+// TestLegendsLeaveDataAlone compares every data area with the same figure without legends and
+// notes.
 func TestLegendsLeaveDataAlone(t *testing.T) {
 	const dpi = 100
 	each(t, func(t *testing.T, _ string, build func() (*Grid, error)) {
@@ -319,8 +319,7 @@ func TestEmbeddingIsSquare(t *testing.T) {
 	}
 }
 
-// The target's points are hollow, with an entry of their own, and do not count as
-// what could be asked for.
+// The target's points are hollow, with an entry of their own, and do not count as candidates.
 func TestEmbeddingTarget(t *testing.T) {
 	d := EmbeddingData{Points: blas32.General{Rows: 2, Cols: 2, Stride: 2, Data: []float32{0, 0, 1, 1}}, Classes: []int{0, 0}, Domains: []int{0, 1},
 		ClassNames: []string{"dog"}, DomainNames: []string{"day", "night"}, Target: "night", Selected: []int{0}}

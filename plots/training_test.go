@@ -15,8 +15,8 @@ func trainingData() TrainingData {
 	return d
 }
 
-// The axes of a run end where it will, also before it has come there, and what is not
-// known yet has its place.
+// The axes of a run end where it will, also before it has come there, and unknown values have
+// their place.
 func TestTraining(t *testing.T) {
 	d := trainingData()
 	for _, theme := range []Theme{Print(), Dark(), Screen()} {

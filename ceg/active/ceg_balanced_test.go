@@ -43,8 +43,8 @@ func TestBalancedCEGDividesTheLabels(t *testing.T) {
 			t.Errorf("%d labels: %v of the domains, want %v", tc.n, got, tc.want)
 		}
 	}
-	// The best of each domain come first; what is left over goes to the domain whose
-	// next has the smaller R: (1 + 3)/6 of domain 1 against 4/4 and 4/2.
+	// The best of each domain come first; the remainder goes to the domain whose next candidate
+	// has the smaller R: (1 + 3)/6 of domain 1 against 4/4 and 4/2.
 	picks, err := BalancedCEG{ceg}.Choose(ids, domains, scores, 4)
 	if err != nil {
 		t.Fatal(err)

@@ -27,8 +27,8 @@ func TestEvenly(t *testing.T) {
 	}
 }
 
-// Each division asks as many of each domain as it says, and what is left over of a
-// balanced one goes where the next candidate scores highest.
+// Each division queries its numbers per domain; the remainder of a balanced one goes to the domain
+// whose next candidate scores highest.
 func TestDivisions(t *testing.T) {
 	c := &Candidates{Domains: []int{0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2}}
 	c.IDs = numbered(12)

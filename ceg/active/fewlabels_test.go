@@ -41,7 +41,7 @@ func TestTemperatureIsOfHeldOutLabels(t *testing.T) {
 	if own != 1 || got < 2 {
 		t.Errorf("temperature %v by held-out labels, %v by its own, want 2 or more and 1", got, own)
 	}
-	for _, n := range []int{1, 3} { // of which 30% are none
+	for _, n := range []int{1, 3} { // 30% of these round to zero
 		if got, err := heldOutTemperature(firstRows(m, n), classes[:n], 4); got != 1 || err != nil {
 			t.Errorf("%d labels: temperature %v, error %v", n, got, err)
 		}

@@ -122,7 +122,7 @@ func TestGoldenProbabilities(t *testing.T) {
 	}
 }
 
-// The ranks are those of the reference, whether logits or probabilities are given.
+// The ranks equal the reference, from logits or from probabilities.
 func TestGoldenExploration(t *testing.T) {
 	a, c := exploration(t)
 	t.Run("probabilities", func(t *testing.T) { goldenExploration(t, a, c) })
@@ -308,7 +308,7 @@ func TestGoldenBADGE(t *testing.T) {
 			}
 			nearAll(t, name+step.want, p, read[float32](a, name+step.want), 1e-7)
 		}
-		// The factorised distances are those of the embeddings.
+		// The factorised distances equal the distances of the embeddings.
 		d := make([]float64, 300)
 		g.distances(d, 0, first)
 		from := 7

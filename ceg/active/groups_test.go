@@ -36,7 +36,7 @@ func TestGroupedKeepsTheContract(t *testing.T) {
 			t.Fatal(err)
 		}
 		sizes := []int{1, 4}
-		if s.Needs().Has(active.ClassProbs) && name != "badge" { // of which two are compared that would be of one group
+		if s.Needs().Has(active.ClassProbs) && name != "badge" { // it compares two that would be of one group
 			sizes = sizes[:1]
 		}
 		for _, size := range sizes {
@@ -45,9 +45,9 @@ func TestGroupedKeepsTheContract(t *testing.T) {
 	}
 }
 
-// Bursts of five candidates that are nearly the same, of which every strategy asks about one
-// before a second, and last about those that are labelled already. Without groups the scores of
-// bursts put several into one query.
+// Candidates in bursts of five near-duplicates: every strategy queries one of each burst before a
+// second, and bursts with labels last. Without groups the scores of bursts put several into one
+// query.
 func TestGrouped(t *testing.T) {
 	const groups, size, classes, domains, dim = 12, 5, 3, 2, 6
 	r := rand.New(rand.NewPCG(1, 2))

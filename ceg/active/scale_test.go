@@ -44,11 +44,11 @@ func huge() *Candidates {
 	return c
 }
 
-// BenchmarkScale makes 500 picks from the huge pool with every strategy, or that which
-// STRATEGY names. It reports the memory that the process has had at most. On one of two
-// shared cores of an AMD EPYC they took, in seconds of both processors together (of
-// which a strategy uses two) and GiB with the pool: kmeans 13, 1.3; maxherding 13, 2.4;
-// typiclust 16, 1.6; uherding 18, 2.4; dropquery 32, 1.5; probcover 33, 1.3; bait 53, 0.9.
+// BenchmarkScale makes 500 picks from the huge pool with every strategy, or that which STRATEGY
+// names. It reports the memory that the process has had at most. On one of two shared cores of an
+// AMD EPYC they took, in seconds summed over both processors (a strategy uses two) and GiB with
+// the pool: kmeans 13, 1.3; maxherding 13, 2.4; typiclust 16, 1.6; uherding 18, 2.4; dropquery 32,
+// 1.5; probcover 33, 1.3; bait 53, 0.9.
 func BenchmarkScale(b *testing.B) {
 	c := huge()
 	only := os.Getenv("STRATEGY")

@@ -67,8 +67,8 @@ func TestKeysHaveTheOrderOfTheScores(t *testing.T) {
 	}
 }
 
-// However sure a head is, a little surer is told apart: also where a key changes
-// from one formula to the other, at ln s = -40, and where exp underflows.
+// However confident a head is, slightly higher confidence is distinguished: also where a key
+// changes from one formula to the other, at ln s = -40, and where exp underflows.
 func TestKeysNeverSaturate(t *testing.T) {
 	for _, x := range measures {
 		for _, twice := range []bool{false, true} {

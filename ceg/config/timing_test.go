@@ -46,8 +46,8 @@ func TestTimingsAskWhenTheySay(t *testing.T) {
 	}
 }
 
-// Shares are cut exactly: 0.29 of 100 is 29, although 0.29*100 is less in floating
-// point, and what is rounded off early is asked for later.
+// Shares are cut exactly: 0.29 of 100 is 29, although 0.29*100 is less in floating point, and
+// labels that rounding removes early are queried later.
 func TestSharesOfTheBudget(t *testing.T) {
 	for _, tc := range []struct {
 		initial float64

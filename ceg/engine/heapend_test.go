@@ -58,8 +58,8 @@ func TestBuffersDoNotEndWithTheHeap(t *testing.T) {
 	fmt.Printf("of %d buffers at the end: %d\n", len(keep), n)
 }
 
-// Where the address space is limited, what opens a backend is told so. And the collector's
-// settings stay. In a process of its own.
+// Where the address space is limited, the process that opens a backend is informed. And the
+// collector's settings stay. In a process of its own.
 func TestMapAheadSaysWhereItCannot(t *testing.T) {
 	const child = "LEDG_TEST_NO_ADDRESSES"
 	if os.Getenv(child) != "" {

@@ -213,7 +213,8 @@ func TestBrokenPlugins(t *testing.T) {
 	})
 }
 
-// refuse checks that the CPU plugin in dir is an error in one line when it is asked for, and leads auto to Go.
+// refuse checks that a request for the CPU plugin in dir is an error in one line, and that auto
+// selects Go.
 func refuse(t *testing.T, dir, want string) {
 	t.Helper()
 	s := bare(t)
@@ -243,8 +244,8 @@ func refuse(t *testing.T, dir, want string) {
 	}
 }
 
-// TestJAXInstallation opens the CUDA plugin of a JAX installation whose NVIDIA libraries are not in the loader's path,
-// and need each other, as they are laid out by pip.
+// TestJAXInstallation opens the CUDA plugin of a JAX installation whose NVIDIA libraries are not
+// in the loader's path, and need each other, in pip's folders.
 func TestJAXInstallation(t *testing.T) {
 	t.Setenv("XLA_FLAGS", "--xla_dump_to=x")
 	t.Setenv("NVIDIA_TF32_OVERRIDE", "")

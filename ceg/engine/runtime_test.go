@@ -12,7 +12,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/engine/ort"
 )
 
-// What is asked for decides, and what lies where it is installed where nothing is.
+// A requested library is used, or else the installed one.
 func TestOpenRuntime(t *testing.T) {
 	if ort.Unbuilt != nil {
 		t.Skip(ort.Unbuilt)
@@ -89,7 +89,7 @@ func TestRuntimePlan(t *testing.T) {
 	}
 }
 
-// The installed one is found, one that was changed is not taken, and auto takes it where there is no GPU.
+// The installed one is found, a changed one is not used, and auto uses it where there is no GPU.
 func TestInstalledRuntime(t *testing.T) {
 	from := os.Getenv("LEDG_TEST_ORT")
 	if from == "" {

@@ -15,8 +15,8 @@ import (
 // answers are the classes that the fake networks of these tests answer, by example.
 var answers = []int32{0, 1, 1, 0, 1, 0, 1, 1}
 
-// evaluator has two sources, of which the first has an image of an unknown class, and the
-// target c, of which a class is unknown, too.
+// evaluator has two sources and the target c. The first source and the target each have an image
+// of unknown class.
 func evaluator(target int) evaluate.Evaluator {
 	examples := []datasets.Example{
 		{Domain: 0, Split: datasets.Val},   // right

@@ -111,7 +111,7 @@ func TestLedger(t *testing.T) {
 	must[[]Event](t)(l.Append(Event{Kind: Skipped, ID: "a/2", By: "ann"}))
 	must[[]Event](t)(l.Append(Event{Kind: Unsure, ID: "b/1", Class: "cat", By: "ann"}))
 	must[[]Event](t)(l.Append(Event{Kind: Bad, ID: "b/2", By: "ann"}))
-	must[[]Event](t)(l.Append(answer("c/1", "dog", "bob"))) // never asked for
+	must[[]Event](t)(l.Append(answer("c/1", "dog", "bob"))) // never queried
 	check := func(l *Ledger) {
 		t.Helper()
 		v := l.image("a/1")

@@ -13,7 +13,7 @@ import (
 
 const childVariable = "LEDG_TEST_LABELS"
 
-// child appends until it is killed, and prints what it was told is saved.
+// child appends until it is killed, and prints the events that were reported as saved.
 func child(t *testing.T, where string) {
 	dir, name, _ := strings.Cut(where, "|")
 	l := open(t, dir, Options{})
@@ -27,8 +27,8 @@ func child(t *testing.T, where string) {
 	}
 }
 
-// Processes that append at the same time are killed at any moment: all that they were
-// told is saved is there, and the others are not disturbed.
+// Processes that append at the same time are killed at any moment: all events reported as saved
+// are there, and the other processes are not disturbed.
 func TestKilled(t *testing.T) {
 	if where := os.Getenv(childVariable); where != "" {
 		child(t, where)

@@ -27,8 +27,8 @@ func TestMemory(t *testing.T) {
 		size       int
 		from, peak float64 // bytes
 	}{
-		// 11.2 million parameters of 12 bytes, and 48 images of 122,880 numbers: the image
-		// and the inputs of 19 convolutions, of which three are those of a shortcut.
+		// 11.2 million parameters of 12 bytes, and 48 images of 122,880 numbers: the image and the
+		// inputs of 19 convolutions, three of them in shortcuts.
 		{resnet(64), 64, 12*11.2e6 + 48*4*120e3, 1.72e9},
 		{nets.SmallCNN(64, config.MeanPool), 32, 48 * 4 * 24e3, 0.39e9},
 	} {

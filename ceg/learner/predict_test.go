@@ -9,8 +9,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
-// Predictions are those of the weights as they are: after a step, after others were
-// set, and for batches of another size.
+// Predictions use the current weights: after a step, after others were set, and for batches of
+// another size.
 func TestPredictionsFollowTheWeights(t *testing.T) {
 	b, err := engine.Open("go")
 	if err != nil {

@@ -129,8 +129,8 @@ func TestUploadedBatchesCompute(t *testing.T) {
 	}
 }
 
-// TestWrongStepIsAnError builds steps that ask for what is not there: whoever takes
-// one gets an error that says what.
+// TestWrongStepIsAnError builds steps that use missing values: whoever takes one gets an error
+// that says what.
 func TestWrongStepIsAnError(t *testing.T) {
 	backend := enginetest.Open(t)
 	for want, step := range map[string]func(s objective.Step){

@@ -15,10 +15,9 @@ import (
 	"github.com/ledg-go/ledg/ceg/objective/augment"
 )
 
-// Upright is a method that no paper has. It learns the labelled images, and of the
-// unlabelled ones, some of which it turns upside down, which those are, by a head of
-// its own; and it asks that their classes stay when a little of each image's gradient
-// is added to it, in the direction that raises the entropy most.
+// Upright is a method that no paper has. It learns the labelled images. A second head learns which
+// unlabelled images were turned upside down; and it asks that their classes stay when a little of
+// each image's gradient is added to it, in the direction that raises the entropy most.
 //
 //	u'      = u turned upside down with probability 1/2
 //	u''     = u' + size * sign(grad_u' H(p(u')))

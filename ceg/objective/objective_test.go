@@ -62,9 +62,8 @@ func TestTermsByHand(t *testing.T) {
 	wantNear(t, "mixed cross-entropy", floats(t, out[3]), 0.25*l(0.96)+0.75*l(0.02), l(0.2))
 }
 
-// Two images sure of class 0 and one half sure of class 1: thresholds are those of
-// FreeMatch's equations, and class 1, of which the network is less sure, has a lower
-// one.
+// Two images sure of class 0 and one half sure of class 1: thresholds follow FreeMatch's
+// equations; class 1, with lower confidence, has a lower one.
 func TestSelfAdaptiveThresholdsByHand(t *testing.T) {
 	b := enginetest.Open(t)
 	out, err := ExecOnceN(b.Compute, func(in []*Node) []*Node {

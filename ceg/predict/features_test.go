@@ -140,7 +140,7 @@ func dense(x, w, b []float32) []float32 {
 	return y
 }
 
-// Features of which nobody knows what made them have a head alone, and images say so.
+// Features of unknown origin have only a head, and predicting images reports that.
 func TestForeignFeatures(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "foreign.safetensors")
 	data, err := os.ReadFile(embeddingtest.Glyphs(t, 1))

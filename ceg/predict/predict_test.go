@@ -106,8 +106,8 @@ func put(t testing.TB, path string, data []byte) {
 	}
 }
 
-// A prediction is that of the image alone: its neighbours and its place in the batch
-// do not move a bit of it.
+// A prediction depends on the image alone: its neighbours and its place in the batch do not move a
+// bit of it.
 func TestNeighboursDoNotMatter(t *testing.T) {
 	for _, network := range []string{"smallcnn", "resnet18"} {
 		t.Run(network, func(t *testing.T) {
@@ -169,7 +169,7 @@ func TestPredictionFollowsFromItsNumbers(t *testing.T) {
 			t.Errorf("distance %v to %q", v.Distance, v.Nearest)
 		}
 	}
-	// An image that was asked for is at distance 0 from itself.
+	// A queried image is at distance 0 from itself.
 	i, ok := p.Model.Data.Index(list[0].Nearest)
 	if !ok {
 		t.Fatalf("there is no image %q", list[0].Nearest)
@@ -283,7 +283,7 @@ func TestFiles(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 
-	// The features are those of the rows.
+	// The features equal the rows.
 	for _, ext := range []string{".npz", ".safetensors"} {
 		f, err := arrays.Open(filepath.Join(out, "e"+ext))
 		if err != nil {

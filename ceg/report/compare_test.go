@@ -9,8 +9,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// Objectives that are methods have all labels at once by their name; a timing is said
-// of the others, and of them where it is another.
+// Objectives that are methods imply labels upfront; a timing is said of the others, and of them
+// where it is another.
 func TestTimingsInNames(t *testing.T) {
 	run := func(method string, timing config.Timing) *RecordedRun {
 		r := &result.Run{Result: &result.Result{Method: method}}

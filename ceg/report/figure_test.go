@@ -235,7 +235,7 @@ func TestMostWanted(t *testing.T) {
 	}
 }
 
-// Every figure that needs no images is drawn, and says what is wrong.
+// Every figure that needs no images is drawn, and reports errors.
 func TestFigure(t *testing.T) {
 	f := figureFolder(t)
 	for _, name := range []string{"sensitivity", "budget", "targets", "epochs"} {

@@ -31,8 +31,8 @@ func TestStatusTable(t *testing.T) {
 	golden(t, "status.txt", b.Bytes())
 }
 
-// Tables from collected records are those of the study, no large file comes along, and
-// a run that is not finished can go on beside them.
+// Tables from collected records equal the study's, no large file is collected, and an unfinished
+// run can continue beside them.
 func TestCollect(t *testing.T) {
 	f := handFolder(t)
 	for _, r := range f.Runs {

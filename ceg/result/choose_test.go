@@ -147,8 +147,8 @@ func TestRulesWithNothingToMeasureWith(t *testing.T) {
 }
 
 func ExampleChoose() {
-	// Validation and target accuracy of three epochs; the last 8 of 20 labels
-	// were asked for after the second.
+	// Validation and target accuracy of three epochs; the last 8 of 20 labels were queried after
+	// the second.
 	records := history([2]int{3, 4}, [2]int{7, 9}, [2]int{6, 8})
 	choices, err := Choose(records)
 	if err != nil {

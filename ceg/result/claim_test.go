@@ -28,7 +28,7 @@ func TestClaimsAgainstSciPy(t *testing.T) {
 	near := func(a, b float64) bool { return math.Abs(a-b) < 1e-12 }
 	for _, w := range want.Pairs {
 		before := slices.Clone(w.Differences)
-		few := len(w.Differences) < Enough // of which nothing is said
+		few := len(w.Differences) < Enough // without a claim
 		d, err := newDifference(w.Differences)
 		if err != nil || few != math.IsNaN(d.P) || !few && !near(d.P, w.T) {
 			t.Errorf("%v: t has p = %v, %v, want %v", w.Differences, d.P, err, w.T)

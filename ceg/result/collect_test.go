@@ -49,7 +49,7 @@ func finishedRun(t *testing.T, folder, name string) {
 	}
 }
 
-// everything is what is read of a run, but for its place.
+// everything is the content of a run without its place.
 func everything(t *testing.T, r *Run) string {
 	t.Helper()
 	queries, errQ := r.Queries()

@@ -11,8 +11,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/config/configtest"
 )
 
-// No config.json makes its readers panic: it is one that is valid and is the same when it
-// is written and read again, or a line that says what is wrong.
+// No config.json makes its readers panic: reading gives a valid config that survives writing and
+// reading, or an error of one line.
 func FuzzConfig(f *testing.F) {
 	c := configtest.New(f, "glyphs", "photo", "ceg", config.Authors)
 	valid, err := json.Marshal(c)

@@ -41,7 +41,7 @@ func edited(t *testing.T, change func(fields map[string]any)) string {
 	return string(data)
 }
 
-// names lists what is in dir, the lock aside.
+// names lists the files in dir, except the lock.
 func names(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

@@ -6,8 +6,8 @@ import (
 	"testing/fstest"
 )
 
-// Settings of format 1 are read with what its runs did, those of the present format
-// have to be all there, and nothing else may be.
+// Settings of format 1 get the values that its runs had. In the current format all settings must
+// be present, and no others.
 func TestFormatsOfConfig(t *testing.T) {
 	type config struct {
 		Format   int    `json:"format"`

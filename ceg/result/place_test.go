@@ -45,8 +45,8 @@ func TestForeignPlace(t *testing.T) {
 	}
 }
 
-// Locate takes what is said, and the rest from the run; a folder for a run on features is the
-// folder of their images.
+// Locate takes specified values, and the others from the run; a folder for a run on features is
+// the folder of their images.
 func TestLocate(t *testing.T) {
 	dir, images := t.TempDir(), t.TempDir()
 	var b bytes.Buffer

@@ -61,7 +61,7 @@ func TestPaired(t *testing.T) {
 	if want := []string{"unpaired trials left out: 1"}; !reflect.DeepEqual(s.Warnings, want) {
 		t.Errorf("warnings are %q, want %q", s.Warnings, want)
 	}
-	// 0.2 -/+ 4.303 * 0.1/sqrt(3) = 0.2 -/+ 0.248: not told apart from zero.
+	// 0.2 -/+ 4.303 * 0.1/sqrt(3) = 0.2 -/+ 0.248: not significantly different from zero.
 	if s.ExcludesZero() {
 		t.Error("the interval excludes zero")
 	}

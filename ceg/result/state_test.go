@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A run's states, from nothing to done, each told from the others.
+// A run's states, from nothing to done, are distinguished.
 func TestRunState(t *testing.T) {
 	folder := t.TempDir()
 	dir := filepath.Join(folder, "run")

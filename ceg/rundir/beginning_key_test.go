@@ -56,7 +56,7 @@ func TestBeginningKey(t *testing.T) {
 	}
 }
 
-// The program's digest is that of the file that runs.
+// The program's digest is the digest of the running file.
 func TestProgramDigest(t *testing.T) {
 	a, err := programDigest()
 	if err != nil || len(a) != 64 {

@@ -30,7 +30,7 @@ func TestAdaptPerDomain(t *testing.T) {
 	if per, all := right(h.Predict(u.Features), u.Classes), right(plain.Predict(u.Features), u.Classes); per < 0.95 || all > 0.7 {
 		t.Errorf("%v are right with domains by themselves, %v without", per, all)
 	}
-	// Moving the whole site, set A with it, changes nothing of what it says there.
+	// Shifting the whole site, with the adaptation set, does not change its predictions.
 	before := slices.Clone(h.Logits(u.Features).Data)
 	moved := u.Take(slices.Sorted(slices.Values(r.Perm(u.Len()))))
 	for i := range moved.Features.Data {

@@ -45,7 +45,7 @@ func sources() *site.Sources {
 	return &site.Sources{ClassNames: []string{"x", "y", "z"}, DomainNames: []string{"a", "b"}, Labelled: clouds(60, 0, "labelled"), Held: clouds(60, 0, "held"), Others: clouds(90, 0, "others")}
 }
 
-// swapped is a site of which the classes look like others of the sources.
+// swapped is a site whose classes look like other classes of the sources.
 func swapped(n int) site.Part {
 	p := clouds(n, 2, "site")
 	for i := range n {

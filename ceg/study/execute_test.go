@@ -90,7 +90,7 @@ func TestRunAgain(t *testing.T) {
 	if list, err := folder.Failures(); err != nil || len(list) != 0 {
 		t.Errorf("failures are %v, %v", list, err)
 	}
-	// More seeds: the old runs stay. Another study shares what is the same.
+	// More seeds: the old runs stay. Another study shares equal runs.
 	more := smallStudy()
 	more.Seeds = []uint64{1, 2, 3}
 	other := smallStudy()
@@ -170,8 +170,8 @@ func TestBusyRuns(t *testing.T) {
 	}
 }
 
-// Of three processes with unequal runs none waits for another: who is done with its
-// part takes what is free of the others', and leaves what they have in hand.
+// Of three processes with unequal runs none waits for another: a process that has finished its
+// shard takes free runs of other shards, and leaves runs in progress.
 func TestSteal(t *testing.T) {
 	dir := t.TempDir()
 	p := plan(t, smallStudy())
@@ -240,8 +240,7 @@ func TestFailedElsewhere(t *testing.T) {
 	}
 }
 
-// A run whose folder is taken away has failed here, and leaves no mark beside what is
-// another's now.
+// A run whose folder is taken away fails, and writes nothing beside the folder's new content.
 func TestTakenAway(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("open files hold their folder")

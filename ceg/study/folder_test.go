@@ -12,7 +12,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/study/studytest"
 )
 
-// A study does not mix commits unless it is told to, and then its tables say so.
+// A study mixes commits only with the option, and then its tables say so.
 func TestStudyOfOneCommit(t *testing.T) {
 	const one, two = "111111111111", "222222222222"
 	dir := t.TempDir()

@@ -8,7 +8,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/study/eta"
 )
 
-// The ETA is the pace of this process times what is left.
+// The ETA is this process's time per run times the remaining runs.
 func TestProgress(t *testing.T) {
 	p := plan(t, smallStudy())
 	m := newMeter(p.Runs) // 8 runs of 3 epochs

@@ -364,7 +364,7 @@ func manifest(t *testing.T, name, want string) {
 	}
 }
 
-// The study of objectives has every one that needs nothing, with all labels at once.
+// The study of objectives has every one that needs no extra files, with labels upfront.
 func TestStudyOfObjectives(t *testing.T) {
 	runs := studyFiles(t)["objectives-glyphs"].Runs
 	for _, m := range config.Objectives() {

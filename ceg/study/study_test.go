@@ -204,8 +204,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// The settings of a study, of its blocks and of a variant lie on top of each other, the
-// query epochs follow the number of epochs, and what is said beside the timing counts.
+// The settings of a study, of its blocks and of a variant lie on top of each other, the query
+// epochs follow the number of epochs, and settings beside the timing count.
 func TestSettingsOfAStudy(t *testing.T) {
 	text := `name: s
 dataset: glyphs

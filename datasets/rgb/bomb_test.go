@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// manyScans is a progressive JPEG of side x side pixels with so many scans, each of few
-// bytes that stand for all its blocks.
+// manyScans is a progressive JPEG of side x side pixels with many scans; each has few bytes that
+// represent all blocks.
 func manyScans(side, scans int) []byte {
 	var b bytes.Buffer
 	segment := func(marker byte, body ...byte) {

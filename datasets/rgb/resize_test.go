@@ -31,7 +31,7 @@ func TestResizeEdges(t *testing.T) {
 	if got := m.Resize(7, 5); !bytes.Equal(got.Pix, m.Pix) || &got.Pix[0] == &m.Pix[0] {
 		t.Error("resizing to the same size is not a copy")
 	}
-	// The two passes are those of the two sizes one after the other.
+	// The two passes resize one axis after the other.
 	if got, want := m.Resize(3, 9), m.Resize(3, 5).Resize(3, 9); !bytes.Equal(got.Pix, want.Pix) {
 		t.Error("columns are not scaled after rows")
 	}

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// read returns the cells of the columns id and label, and what is wrong with rows.
+// read returns the cells of the columns id and label, and the errors of rows.
 func read(t *testing.T, text string) (got string, err error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.csv")

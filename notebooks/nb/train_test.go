@@ -25,7 +25,7 @@ func panics(t *testing.T, f func()) (text string) {
 	return ""
 }
 
-// A run is called by its settings: the same again is there at once, another one beside it.
+// A run is called by its settings: an equal call returns immediately, another one makes a new run.
 func TestTrain(t *testing.T) {
 	t.Setenv("LEDG_QUICK", "1")
 	t.Setenv("LEDG_RUNS", t.TempDir())

@@ -95,8 +95,8 @@ func move(t *testing.T, ctx context.Context, x, y float64) {
 
 const card = `(c => c.hidden ? "" : c.innerText.replaceAll("\n", "|"))(document.querySelector(".card"))`
 
-// An image is found by pointer and by keys, with its picture; what is switched off is
-// neither found nor drawn nor in the table.
+// An image is found by pointer and by keys, with its picture; hidden series are neither found nor
+// drawn nor in the table.
 func TestFigureInBrowser(t *testing.T) {
 	ctx := browser(t)
 	for _, scheme := range []string{"light", "dark"} {
@@ -192,8 +192,8 @@ func TestWithoutScripts(t *testing.T) {
 	}
 }
 
-// A page of 5,000 images answers at once: the limits are far above what is measured, 15 ms
-// to draw and below 1 ms to find, so that a busy machine does not fail them.
+// A page of 5,000 images responds quickly: the limits are far above the measured times, 15 ms to
+// draw and below 1 ms to find, so that a busy machine passes.
 func TestManyImages(t *testing.T) {
 	ctx := browser(t)
 	f := many(5000)

@@ -43,7 +43,7 @@ func flat(_ context.Context, i int) (image.Image, error) {
 	return m, nil
 }
 
-// many is n images at random places, every twentieth asked for.
+// many is n images at random places, every twentieth queried.
 func many(n int) *Figure {
 	r := seed.New(1, "many")
 	f := &Figure{Title: "Many", Columns: []Column{{Name: "uncertainty"}, {Name: "x", Silent: true}, {Name: "y", Silent: true}}, Panels: []Panel{{Title: "A map", X: 1, Y: 2}}}
@@ -104,8 +104,7 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// Pictures lie where the script looks for them; of many images, those that were asked for
-// come first.
+// Pictures lie where the script looks for them; of many images, the queried ones come first.
 func TestSheet(t *testing.T) {
 	text := html(t, square())
 	data := regexp.MustCompile(`data:image/jpeg;base64,([^"]*)`).FindStringSubmatch(text)
@@ -166,7 +165,7 @@ func TestNoPictures(t *testing.T) {
 	}
 }
 
-// Numbers that are not there are empty cells; what is not known says so.
+// Numbers that are not there are empty cells; unknown values say so.
 func TestTable(t *testing.T) {
 	f := square()
 	f.Columns[0].Values[0], f.Classes[0], f.Rounds[0] = math.NaN(), "", 0

@@ -34,8 +34,8 @@ func TestThroughTheLoader(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
 		t.Fatal(err)
 	}
-	// 8 passes of 3 x 16 images, of which smallcnn shares one; both views of
-	// labelled and unlabelled images, and one of reliable ones.
+	// 8 passes of 3 x 16 images; smallcnn shares one of them; both views of labelled and
+	// unlabelled images, and one of reliable ones.
 	if r.ForwardsInMethod != 384 || r.ForwardsPerStep != 336 || r.Data == nil || r.Data.Views != 5*48 {
 		t.Fatalf("got %s", out)
 	}
@@ -81,7 +81,7 @@ func TestEndsOnASignal(t *testing.T) {
 	}
 }
 
-// The digest is that of the same steps, on any number of threads.
+// The digest is equal for equal steps, on any number of threads.
 func TestDigest(t *testing.T) {
 	digest := func(threads int, args ...string) string {
 		t.Helper()

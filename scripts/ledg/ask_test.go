@@ -44,7 +44,7 @@ func flat(t *testing.T) string {
 	return root
 }
 
-// answerAll answers what a run has asked for.
+// answerAll labels the open queries of a run.
 func answerAll(t *testing.T, dir string) int {
 	t.Helper()
 	l, err := labels.Open(dir, nil, labels.Options{})
@@ -78,7 +78,7 @@ func TestTrainAsks(t *testing.T) {
 	stdout, stderr, status = call(t, dir, again...)
 	checkError(t, "2 of the 2 labels before training are needed", 3, stdout, stderr, status)
 
-	// Elsewhere: the run knows its settings, and is told where its images are.
+	// Elsewhere: the run knows its settings, and gets the place of its images.
 	moved := filepath.Join(dir, "moved")
 	if err := os.Rename(root, moved); err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func TestTrainAsks(t *testing.T) {
 	stdout, stderr, status = call(t, dir, "train", "--target", "photo", "--wait", "--out", filepath.Join(dir, "other"))
 	checkError(t, "--wait: only a run with --oracle ask", 2, stdout, stderr, status)
 
-	// Without people only labelled images can be asked for, and there are none.
+	// Without people only labelled images can be queried, and there are none.
 	stdout, stderr, status = call(t, dir, "train", "--dataset", "folder", "--root", moved, "--classes", "cat,dog", "--net", "smallcnn", "--target", "night", "--budget", "8", "--out", filepath.Join(dir, "other"), "--quiet")
 	checkError(t, "the class of only 0 of the 24 source training images is known; with the oracle ask people are asked", 2, stdout, stderr, status)
 	stdout, stderr, status = call(t, dir, "train", "--dataset", "folder", "--root", moved, "--net", "smallcnn", "--target", "night", "--budget", "8", "--out", filepath.Join(dir, "other"), "--quiet")

@@ -14,8 +14,8 @@ import (
 	"github.com/ledg-go/ledg/datasets/seed"
 )
 
-// nearFeatures writes features of two sites of twenty images, of which the last of each is nearly
-// the one before.
+// nearFeatures writes features of two sites of twenty images; the last image of each is nearly
+// equal to the one before.
 func nearFeatures(t *testing.T, path string) {
 	t.Helper()
 	const dim = 16

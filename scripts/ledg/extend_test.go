@@ -51,7 +51,7 @@ func TestExtendCommand(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 
-	// What is corrected after the end is told, and counts in the next one.
+	// Corrections after the end are reported, and count in the next run.
 	_, stderr = ledg(0, "train", "--resume", "--out", "my run-2")
 	if strings.Contains(stderr, "have come or changed") {
 		t.Error(stderr)

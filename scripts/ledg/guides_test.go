@@ -23,7 +23,7 @@ type block struct {
 	kind string // such as sh
 	why  string // it is not run, or ""
 	text string
-	out  []string // lines of the block of text that follows at once
+	out  []string // lines of the text block that follows directly
 }
 
 var fence = regexp.MustCompile("(?m)^```(\\w*)(?: no-run: (.*))?\n((?s:.*?))^```$(?:\n\n```text\n((?s:.*?))^```$)?")
@@ -65,8 +65,8 @@ func blocksOf(t *testing.T) (list []block) {
 // called finds commands of ledg in a line of a shell.
 var called = regexp.MustCompile(`\bledg [a-z][^|;&()>"` + "`" + `]*`)
 
-// commandFault says what is wrong with a command line of ledg, or returns "": its command and
-// flags have to exist, by their new names.
+// commandFault returns the error of a command line of ledg, or "": its command and flags have to
+// exist, by their new names.
 func commandFault(root *cobra.Command, text string) string {
 	named, rest, err := root.Find(strings.Fields(text)[1:])
 	if err != nil || named == root || named.Hidden {

@@ -19,8 +19,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 )
 
-// within runs the program for at most ten seconds, and checks that it takes less than 2 GB
-// and says what is wrong in one line of at most 3,000 bytes.
+// within runs the program for at most ten seconds, and checks that it takes less than 2 GB and
+// reports the error in one line of at most 3,000 bytes.
 func within(t *testing.T, dir string, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)

@@ -209,7 +209,7 @@ func TestLabelStudio(t *testing.T) {
 	b := startBackend(t, dir, args...)
 	first := b.address
 
-	// Before training there is no guess, and what the run asked for comes first.
+	// Before training there is no prediction, and the run's queries come first.
 	var asked []string
 	for _, v := range ledgerOf(t, run).OpenImages(-1) {
 		asked = append(asked, v.ID)
@@ -265,8 +265,8 @@ func TestLabelStudio(t *testing.T) {
 		}
 	}
 
-	// The order is that of ledg query for the margins that the predictions have: of two
-	// classes it is that of the probabilities.
+	// The order is that of ledg query for the margins that the predictions have: of two classes it
+	// is the order of the probabilities.
 	order := b.order(files[14:])
 	probability := make(map[string]float64)
 	for i, r := range p.Results {

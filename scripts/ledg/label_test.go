@@ -137,8 +137,8 @@ func TestLabelFolder(t *testing.T) {
 	}
 }
 
-// Of several servers that are started at once one serves, and the others say where; with
-// other classes they say that it has these.
+// Of several servers started together one serves, and the others say where; with other classes
+// they say that it has these.
 func TestLabelStartedAtOnce(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("TMPDIR", t.TempDir())

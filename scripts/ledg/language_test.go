@@ -335,7 +335,7 @@ func prose(text string) []string {
 	return sentences
 }
 
-// faultsOf lists what is wrong with a text.
+// faultsOf lists the faults of a text.
 func faultsOf(x textToRead, words []replacedWord) (faults []string) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	most := maxSentence

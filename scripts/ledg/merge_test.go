@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// killed starts a command, kills it once the file has more than so many bytes, and starts
-// it again.
+// killed starts a command, kills it once the file exceeds a number of bytes, and starts it again.
 func killed(t *testing.T, dir, file string, bytes int64, args ...string) {
 	t.Helper()
 	cmd := exec.Command(ledg, args...)

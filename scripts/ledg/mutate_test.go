@@ -40,7 +40,7 @@ var packed = map[string]protowire.Number{"attribute": 8, "tensor": 1}
 type mutator struct {
 	*rand.Rand
 	at     int
-	passed []string // what is at the places so far
+	passed []string // values passed so far
 	names  []string // of values, that take each other's places
 }
 

@@ -65,8 +65,8 @@ func largePool(t *testing.T, path string, rows int) {
 	}
 }
 
-// A query of a pool of as many rows as LEDG_ROWS says, of which the file is 3 GB for ten
-// million, stays below 4 GB of memory; it prints the time and the memory of each:
+// A query of a pool of LEDG_ROWS rows, 3 GB for ten million, stays below 4 GB of memory; it prints
+// the time and the memory of each:
 //
 //	LEDG_ROWS=10000000 go test ./scripts/ledg -run TestQueryLarge -v -timeout 30m
 func TestQueryLarge(t *testing.T) {

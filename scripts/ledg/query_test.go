@@ -13,8 +13,8 @@ import (
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 )
 
-// writeTestPool writes a pool of three samples of which row 0 is wanted most by
-// every score, and row 1 least but by diversity.
+// writeTestPool writes a pool of three samples. Row 0 is best by every score, row 1 worst except
+// by diversity.
 func writeTestPool(t *testing.T, dir string) {
 	t.Helper()
 	raw := func(values any) []byte {
@@ -153,7 +153,7 @@ func TestQueryShards(t *testing.T) {
 		}
 		return stdout
 	}
-	for args, count := range map[string]int{"-n 3 --gamma1 3 --json": 4, // one of which has no rows
+	for args, count := range map[string]int{"-n 3 --gamma1 3 --json": 4, // one of them has no rows
 		"-n 2 --preset authors --strategy bvsb": 2, "-n 3 --strategy uniform --seed 7": 2} {
 		want := query(args)
 		files := []string{"merge", "q.txt"}

@@ -60,8 +60,8 @@ func TestResumeRemembers(t *testing.T) {
 	}
 }
 
-// A run keeps the labels that it was given: their file may be edited or go away, and only
-// training on is told.
+// A run keeps the labels that it was given: their file may change or disappear, which is reported
+// only when training continues.
 func TestGivenLabelsAreKept(t *testing.T) {
 	dir := t.TempDir()
 	root, list, out := flat(t), filepath.Join(dir, "a list.csv"), filepath.Join(dir, "run")

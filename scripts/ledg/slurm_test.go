@@ -32,8 +32,8 @@ runs:
     variants: [{name: long, set: {schedule.epochs: 8}}]
 `
 
-// A study as an array of a real Slurm, one task of which is cancelled in the middle
-// and submitted again, ends with the records of a study that ran through.
+// A study as a job array of a real Slurm, with one task cancelled midway and submitted again, ends
+// with the records of an uninterrupted study.
 func TestSlurmArray(t *testing.T) {
 	testall.Need(t, "starts a Slurm of its own")
 	s := startSlurm(t)

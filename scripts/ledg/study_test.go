@@ -31,8 +31,8 @@ runs:
 
 var numbers = regexp.MustCompile(`\d+\.\d+% in [0-9hm]+s|ETA \S+|-[0-9a-f]{10}\b`)
 
-// A study from the command line: it runs what it can, says what failed, does not
-// repeat what is finished, and is the source of tables and figures.
+// A study from the command line: it runs the possible runs, reports failures, does not repeat
+// finished runs, and is the source of tables and figures.
 func TestStudy(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "tiny.yaml"), []byte(tinyStudy), 0o666); err != nil {

@@ -9,8 +9,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// Glyphs and folders have all labels before training unless something is said of
-// the timing, or a preset is asked for by its name.
+// Glyphs and folders have labels upfront unless the timing or a preset is specified.
 func TestTrainTiming(t *testing.T) {
 	photos := t.TempDir()
 	for args, want := range map[string]string{

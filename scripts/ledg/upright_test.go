@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// A photo with an EXIF orientation counts as the upright photo that a viewer shows, in what is
-// trained on, predicted and exported; with --decode stored, and in a run begun before the
-// setting was there, it lies on its side.
+// A photo with an EXIF orientation counts as the upright photo that a viewer shows, in training,
+// prediction and export; with --decode stored, and in a run begun before the setting was there, it
+// lies on its side.
 func TestUpright(t *testing.T) {
 	dir := t.TempDir()
 	root := photoFolder(t)

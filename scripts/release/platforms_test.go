@@ -13,8 +13,8 @@ import (
 )
 
 // All packages are right on every platform of a release, without cgo, with vectors and without:
-// their types, which is most of what a compiler could refuse, in a fraction of the time of building
-// them. scripts/test.sh --all runs this without the race detector.
+// their types, most of the errors of a compiler, in a fraction of the build time. scripts/test.sh
+// --all runs this without the race detector.
 func TestPlatforms(t *testing.T) {
 	testall.Need(t, "all packages for all platforms take 100 s of one core")
 	for _, p := range platforms {

@@ -24,8 +24,8 @@ import (
 
 var at = time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC)
 
-// Archives and wheels depend on what is in them alone, and a wheel's list has every file with
-// its sum.
+// Archives and wheels depend only on their content, and a wheel's list has every file with its
+// checksum.
 func TestSameBytes(t *testing.T) {
 	files := []entry{{"ledg", []byte("program"), true}, {"LICENSE", []byte("licence"), false}}
 	for name, pack := range map[string]func([]entry, time.Time) ([]byte, error){"zip": zipped, "tar": tarred} {

@@ -125,7 +125,7 @@ func TestCLAPStaysNearTheText(t *testing.T) {
 	}
 }
 
-// With text, the Gaussians' weight is that with the best accuracy on what is left out.
+// With text, the Gaussians' weight has the best cross-validated accuracy.
 func TestGDAChoosesAlpha(t *testing.T) {
 	x, classes := groups(60, 10, 3, seed.New(3, "heads"))
 	wrong := matrix(10, append(append(append([]float32{}, x.Data[10:20]...), x.Data[20:30]...), x.Data[:10]...)...)

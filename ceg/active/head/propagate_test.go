@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The result is that of the formula, by dense matrices and an inverse.
+// The result equals the formula, computed with dense matrices and an inverse.
 func TestPropagateIsTheFormula(t *testing.T) {
 	m := Matrix{Rows: 6, Cols: 2, Stride: 2, Data: []float32{1, 0, 2, .2, 1, .5, 0, 1, .3, 3, -1, 1}}
 	const k, alpha, power, n = 2, 0.8, 3.0, 2

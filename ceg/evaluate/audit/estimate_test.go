@@ -120,8 +120,8 @@ func TestCrossSaysThatDomainsDiffer(t *testing.T) {
 	}
 }
 
-// Twenty images in four groups of copies, of which a fit that knows the groups of what it was
-// trained on is right about all: with groups it has seen none of what it is asked about.
+// Twenty images in four groups of copies. A fit that has trained on all groups is right about all:
+// with groups it has not seen copies of the image that it predicts.
 func TestCrossLeavesGroupsOut(t *testing.T) {
 	l := audit.Labelled{ClassNames: []string{"x", "y"}, DomainNames: []string{"a", "b"}}
 	var groups []int

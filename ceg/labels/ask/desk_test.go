@@ -43,7 +43,7 @@ type game struct {
 	pool []string
 }
 
-// round returns the numbers of what is awaited, or else of what was answered.
+// round returns the numbers of the open queries, or else of the labelled ones.
 func (g game) round(round, n int, said ...labels.Event) (awaited, answered string) {
 	g.Helper()
 	ledger, err := labels.Open(g.dir, []string{"cat", "dog"}, labels.Options{})
@@ -83,8 +83,8 @@ func (g game) round(round, n int, said ...labels.Event) (awaited, answered strin
 	return awaited, answered
 }
 
-// Skipped, bad and unsure images are replaced within their domain, by another process
-// as well; a skipped one may be asked for in a later round.
+// Skipped, bad and unsure images are replaced within their domain, by another process as well; a
+// skipped one may be queried in a later round.
 func TestInstead(t *testing.T) {
 	g := game{t, t.TempDir(), append(images("south", 19, 10), images("western", 9, 0)...)}
 	for i, c := range []struct {
@@ -127,8 +127,7 @@ func TestLater(t *testing.T) {
 	}
 }
 
-// Where nothing else is left in a domain, a skipped image is asked for again and a bad
-// one given up.
+// If nothing else is left in a domain, a skipped image is queried again and a bad one is dropped.
 func TestNothingInstead(t *testing.T) {
 	g := game{t, t.TempDir(), images("south", 1, 0)}
 	for i, c := range []struct {
@@ -145,8 +144,8 @@ func TestNothingInstead(t *testing.T) {
 	}
 }
 
-// The answers of a round are in the order of its questions, not of answering; a round
-// of which only a part of the questions was written is asked for as a whole.
+// The answers of a round are in the order of its questions, not of answering; a round of queries
+// that was written in part is queried as a whole.
 func TestDesk(t *testing.T) {
 	dir := t.TempDir()
 	ledger, err := labels.Open(dir, []string{"cat", "dog"}, labels.Options{})

@@ -119,8 +119,8 @@ func read(t *testing.T, f Format, name string, d *datasets.Dataset) ([]labels.Ev
 	return im.Events(matcher(t, d))
 }
 
-// imported returns "ID=class" of what a file brings into an empty ledger, and checks
-// that a second time brings nothing.
+// imported imports a file into an empty ledger and returns "ID=class" of its labels. It checks
+// that a second import changes nothing.
 func imported(t *testing.T, f Format, name string, d *datasets.Dataset) string {
 	t.Helper()
 	im, err := Read(t.Context(), f, name, ReadOptions{Classes: classes, Strict: true, By: "somebody"})

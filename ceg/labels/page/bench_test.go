@@ -13,10 +13,10 @@ import (
 	"github.com/ledg-go/ledg/datasets/scaletest"
 )
 
-// The page opens at once, and an answer is on the disk at once, in a pool of a million
-// images (with LEDG_SCALE=1000000) of which a tenth is answered. On 2 cores of an AMD
-// EPYC, shared with other work, a million images (n = 100 of each, -benchtime 100x) took
-// 1.0 to 1.4 ms to open, 0.8 to 2.9 ms to answer and 0.5 to 1.4 ms to undo, on the mean.
+// The page opens, and a label is on disk, within milliseconds, in a pool of a million images (with
+// LEDG_SCALE=1000000), a tenth of them labelled. On 2 cores of an AMD EPYC, shared with other
+// work, a million images (n = 100 of each, -benchtime 100x) took 1.0 to 1.4 ms to open, 0.8 to 2.9
+// ms to answer and 0.5 to 1.4 ms to undo, on the mean.
 func BenchmarkServer(b *testing.B) {
 	for _, n := range scaletest.Sizes(b) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) { benchmark(b, n) })

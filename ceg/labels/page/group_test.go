@@ -13,7 +13,7 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// inGroups opens a folder of images whose groups are their folders, of so many images.
+// inGroups opens a folder of images whose groups are their folders, of the given number of images.
 func inGroups(t *testing.T, root string) *datasets.Dataset {
 	t.Helper()
 	d, _, err := datasets.Open("folder", root, datasets.Options{CacheDir: t.TempDir(), Group: "^(.*)/[^/]+$"})

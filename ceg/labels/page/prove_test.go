@@ -41,8 +41,8 @@ func listen(t *testing.T) (ledger string, place page.Place, ended <-chan error) 
 	return o.Ledger.Path(), place, done
 }
 
-// Whoever has taken the port of last time is not told the token, and a server that is
-// started then has another one.
+// Another program on the last port does not learn the token, and a server that starts then has a
+// new token.
 func TestStrangerAtThePort(t *testing.T) {
 	ledger, place, ended := listen(t)
 	if r, ok := place.Alive(t.Context()); !ok || r.Process != os.Getpid() || len(r.Classes) != len(animals) {

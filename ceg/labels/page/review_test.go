@@ -114,8 +114,8 @@ func (v reviewed) ids() (list []string) {
 	return list
 }
 
-// labelled answers all images of a data set but one, some of them wrongly, and returns
-// what is wrong.
+// labelled labels all images of a data set but one, some of them wrongly, and returns the wrong
+// ones.
 func labelled(t *testing.T, o page.Options, but string) (wrong []string) {
 	t.Helper()
 	var events []labels.Event

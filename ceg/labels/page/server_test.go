@@ -211,8 +211,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// A page of the grid is one act, sets aside what is not of the class, and goes by
-// sureness.
+// A page of the grid is one act, sets aside images of other classes, and is ordered by confidence.
 func TestGrid(t *testing.T) {
 	root := images(t, 3, 10) // 120 images
 	d := folder(t, root)

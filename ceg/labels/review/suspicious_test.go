@@ -57,8 +57,8 @@ func precision(order []int, right []bool) float64 {
 	return sum / float64(found)
 }
 
-// The order and what is likely wrong are those of cleanlab on the same probabilities, and
-// no order of cleanlab finds changed labels with more average precision.
+// The order and the probable errors equal cleanlab's on the same probabilities, and no order of
+// cleanlab finds changed labels with higher average precision.
 func TestSuspiciousAgainstCleanlab(t *testing.T) {
 	data, err := os.ReadFile("testdata/cleanlab.json")
 	if err != nil {

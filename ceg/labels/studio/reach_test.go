@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// witness is a server that records what it receives, and answers with an image or as told.
+// witness is a server that records its requests and replies with an image or a specified reply.
 type witness struct {
 	*httptest.Server
 	mu   sync.Mutex

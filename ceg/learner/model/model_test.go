@@ -88,7 +88,7 @@ func TestEveryNetworkPredicts(t *testing.T) {
 	}
 }
 
-// Published widths and sizes are those of the published weights.
+// Published widths and sizes match the published weights.
 func TestPublishedNetworks(t *testing.T) {
 	for _, known := range config.Networks() {
 		if known.Vectors {
@@ -154,7 +154,7 @@ func TestObjectivesOfImported(t *testing.T) {
 			spec := config.Spec{Dataset: "glyphs", Target: "photo", Method: "uniform+" + o.Name,
 				Set: map[string]any{"network.name": file, "data.image_size": 16, "schedule.per_domain": 2}}
 			if o.NeedsStyle {
-				spec.StyleWeights = "adain" // of which it takes random ones here
+				spec.StyleWeights = "adain" // random ones are used here
 			}
 			c, err := config.Resolve(spec)
 			if err != nil {

@@ -125,8 +125,8 @@ func correct(t *testing.T, tr *trainer.Trainer, s feed.Subset) float64 {
 	return float64(right) / float64(len(s.Label))
 }
 
-// Training lowers the loss, predictions of what is labelled become right, and the same
-// training gives the same numbers.
+// Training lowers the loss, labelled images are predicted correctly, and equal training gives
+// equal numbers.
 func TestEpoch(t *testing.T) {
 	var losses [2][]float64
 	for i := range losses {

@@ -41,7 +41,7 @@ var odd = nets.Backbone{
 	Pooling: config.FlattenPool,
 }
 
-// Features are those of the graph.
+// Features equal the graph's.
 func TestFeaturesMatchTheGraph(t *testing.T) {
 	b := enginetest.Open(t)
 	for _, c := range []struct {

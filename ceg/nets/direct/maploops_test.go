@@ -9,7 +9,7 @@ import (
 	"github.com/ledg-go/ledg/datasets/seed"
 )
 
-// normals returns a function that draws so many normal values.
+// normals returns a function that draws a number of normal values.
 func normals(name string) func(n int) []float32 {
 	r := seed.New(1, name)
 	return func(n int) []float32 {

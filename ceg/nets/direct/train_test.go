@@ -66,8 +66,8 @@ func inverted(o nets.Ops, x nets.Maps, name string, kernel, stride, expand, out 
 	return y
 }
 
-// Features, running statistics and gradients are those of the graph. Where rounding moves a
-// value across a limit its gradient is another: cases in which that happens are not here.
+// Features, running statistics and gradients equal the graph's. Where rounding moves a value
+// across a limit its gradient is another: cases in which that happens are not here.
 func TestTrainingMatchesTheGraph(t *testing.T) {
 	b := enginetest.Open(t)
 	small := nets.Backbone{

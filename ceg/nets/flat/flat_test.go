@@ -252,10 +252,9 @@ func compare(t *testing.T, lowering string, got, want map[string][]float32) {
 			t.Errorf("%s: %s: got %d values, want %d", lowering, name, len(g), len(w))
 			continue
 		}
-		// float32 sums of up to a few thousand products, in another order;
-		// BatchNorm amplifies their rounding from layer to layer (deeper
-		// random networks in training mode are chaotic). A bias before
-		// BatchNorm has the gradient 0, of which rounding remains.
+		// float32 sums of up to a few thousand products, in another order; BatchNorm amplifies
+		// their rounding from layer to layer (deeper random networks in training mode are
+		// chaotic). A bias before BatchNorm has the gradient 0 up to rounding.
 		scale, worst := 0.0, 0.0
 		for i := range w {
 			scale = max(scale, math.Abs(float64(w[i])))

@@ -13,8 +13,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets/flat"
 )
 
-// Features by weights that were laid out in another graph are those of one graph, to
-// the byte.
+// Features with weights whose layout was computed in another graph equal one graph's, to the byte.
 func TestWeightsLaidOutBefore(t *testing.T) {
 	b, err := engine.Open("go")
 	if err != nil {

@@ -17,8 +17,7 @@ import (
 	"github.com/ledg-go/ledg/datasets/seed"
 )
 
-// Features and gradients are those of the lowering for images, to which vectors are
-// images of one pixel.
+// Features and gradients equal the lowering for images, with vectors as images of one pixel.
 func TestMatchesNative(t *testing.T) {
 	b := enginetest.Open(t)
 	for _, make := range []func() (nets.Backbone, error){

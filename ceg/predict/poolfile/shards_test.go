@@ -120,7 +120,7 @@ func TestShardsRefuse(t *testing.T) {
 		t.Error(err)
 	}
 
-	// Rows in errors are those of the whole, and what fails leaves nothing.
+	// Rows in errors refer to the whole file, and a failed shard leaves no output.
 	for _, e := range entries {
 		if e.name == "features" {
 			e.values.([]float32)[16*137+3] = float32(math.NaN())

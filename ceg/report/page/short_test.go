@@ -144,8 +144,8 @@ func TestShortOfAnEstimate(t *testing.T) {
 	}, []string{"weakest", "By site and class", "expect:"}) // those need a measurement of the trained model
 }
 
-// With a new site it is that, with what is wrong there first; on a phone nothing is cut off,
-// in the light and in the dark.
+// With a new site it is the site's report, errors first; on a phone nothing is cut off, in the
+// light and in the dark.
 func TestShortOfANewSite(t *testing.T) {
 	k := &artifact.Artifact{Domains: []string{"day", "dusk", "night"}, Classes: []string{"cat", "dog"}, Dim: 1, Features: make([]float32, 4)}
 	add := func(domain, class, seen, n int, sure float32) {

@@ -28,8 +28,7 @@ func drawn(n int, temperature float64) (l calibration.Labelled) {
 	return l
 }
 
-// The temperature that made the classes is found again, and makes the network
-// believe what is so.
+// The temperature that generated the classes is recovered, and the network is calibrated with it.
 func TestFitTemperatureFindsTheTruth(t *testing.T) {
 	for _, want := range []float64{0.5, 1, 2.5} {
 		l := drawn(6000, want)

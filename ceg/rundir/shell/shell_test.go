@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A shell takes what is suggested for the arguments that it was made of.
+// A shell parses the suggested line into the original arguments.
 func TestLine(t *testing.T) {
 	sh, err := exec.LookPath("sh")
 	if err != nil {

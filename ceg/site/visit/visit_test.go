@@ -78,7 +78,7 @@ func draw(t *testing.T, dir, domain string, from, to int) map[string]string {
 	return classes
 }
 
-// answer answers what is open at a site.
+// answer labels the open queries of a site.
 func answer(t *testing.T, dir string, class func(id string) string) (n int) {
 	t.Helper()
 	l, err := labels.Open(dir, nil, labels.Options{})

@@ -9,7 +9,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets/onnx/imported/importedtest"
 )
 
-// serveHub serves files of testdata, or else what is said, by their names in the repository.
+// serveHub serves files of testdata, or given contents, by their names in the repository.
 func serveHub(t *testing.T, files map[string]string) *int {
 	t.Helper()
 	contents := map[string][]byte{}

@@ -167,7 +167,7 @@ func mean(v []float64) []float64 {
 	return m
 }
 
-// Turned channels are those of the turned image.
+// Swapped channels equal the swapped image.
 func TestBGR(t *testing.T) { testBGR(t, onGo(t)) }
 
 func testBGR(t *testing.T, open opener) {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// mendedNodes are networks of 3 channels of which onnx-gomlx would compute something else, or
-// nothing, by name: from "x", and to "z". Weights of theirs are "scale".
+// mendedNodes are networks of 3 channels, by name, that onnx-gomlx would compute differently or
+// not at all: from "x", and to "z". Weights of theirs are "scale".
 func mendedNodes() map[string][]*node {
 	number := func(name string, v int64) attr { return attr{name: name, kind: intAttr, i: v} }
 	vector := func(name string, v ...int64) *node {
@@ -187,7 +187,7 @@ func TestMended(t *testing.T) {
 	}
 }
 
-// Where a window could begin in what is added at the end, rounding up is not the same.
+// If a window can begin in the padding at the end, rounding up differs.
 func TestNotMended(t *testing.T) {
 	path := scaled(t, []float32{1, 1, 1}, do("MaxPool", "z", []string{"x"}, attr{name: "ceil_mode", kind: intAttr, i: 1}, list("kernel_shape", 2, 2), list("strides", 2, 2), list("pads", 1, 1, 1, 1)))
 	_, err := OpenTrainable(path, "", "", "", 32)

@@ -11,7 +11,7 @@ import (
 )
 
 // A network that was read to be trained goes out with a head as the network that it was: its
-// features are those of the file.
+// features equal the file's.
 func TestWritten(t *testing.T) {
 	on := onGo(t)
 	for _, c := range []struct{ file, output, pool string }{

@@ -7,7 +7,7 @@ import (
 )
 
 // FuzzDownload lets a hub answer with any listing, headers and bytes. Nothing is written outside
-// of the cache, and what is downloaded is what the listing promises.
+// of the cache, and downloads match the listing.
 func FuzzDownload(f *testing.F) {
 	f.Add(`"abc"`, "", commit, "model.onnx", len(body), body, "")
 	f.Add(`"../../../../../planted"`, commit, commit, "model.onnx", len(body), body, "")

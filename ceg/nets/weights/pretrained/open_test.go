@@ -57,7 +57,7 @@ func put(t *testing.T, p Pin, dir, revision string, b []byte) string {
 	return path
 }
 
-// noNetwork makes any attempt to reach the hub fail at once, and loudly.
+// noNetwork makes any attempt to reach the hub fail immediately.
 func noNetwork(t *testing.T) {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -131,8 +131,8 @@ func TestUnknownNetwork(t *testing.T) {
 	}
 }
 
-// TestCached: what is in any cache is used without the network, at whatever
-// revision, if it is the right file.
+// TestCached: cached files are used without the network, at any revision, if they are the right
+// ones.
 func TestCached(t *testing.T) {
 	b := content(t)
 	p := pinned(b)

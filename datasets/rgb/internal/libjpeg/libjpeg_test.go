@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// The inverse DCT is that of the definition (T.81, A.3.3) to within one level, and a block
-// without AC coefficients is flat.
+// The inverse DCT matches its definition (T.81, A.3.3) within one level, and a block without AC
+// coefficients is flat.
 func TestInverseDCT(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	var basis [8][8]float64 // [sample][frequency]
@@ -64,7 +64,7 @@ func TestInverseDCT(t *testing.T) {
 
 // Every code of a table is read as its symbol, short ones by look-up and long ones by length.
 func TestHuffman(t *testing.T) {
-	// One code of each length to 15 bits, and two of 16, of which all ones is none.
+	// One code of each length up to 15 bits, and two of 16 bits; all ones is not a code.
 	counts := [16]uint8{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}
 	symbols := make([]byte, 16)
 	for i := range symbols {

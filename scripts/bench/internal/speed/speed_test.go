@@ -57,7 +57,7 @@ resnet50 --width 64 --size 224 --per-domain 4,10,-,3.00 GB,-,-
 	}
 }
 
-// Features are told in milliseconds of an image, beside another yardstick.
+// Features are reported in milliseconds per image, beside another yardstick.
 func TestFeaturesTable(t *testing.T) {
 	image := func(round, engine, seconds string) string {
 		return `{"round":` + round + `,"features":true,"net":"vit.onnx","size":224,"backend":"` + engine + `","threads":2,"step_seconds_median":` + seconds + `,"peak_memory_bytes":1e9}` + "\n"
