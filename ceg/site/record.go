@@ -74,12 +74,37 @@ type Visit struct {
 	Images  []string           `json:"images"`
 	Digests []string           `json:"digests"`
 	LeftOut []datasets.Skipped `json:"left_out,omitempty"`
-	Guess   *AccuracyEstimate  `json:"guess"`
+	// Estimate is the label-free accuracy estimate.
+	Estimate *AccuracyEstimate `json:"estimate"`
 	// A is the adaptation set in selection order, Audit the audit set in random order. Once
 	// Drawn is true, A is fixed and Audit can only grow.
 	Drawn bool     `json:"drawn"`
 	A     []string `json:"a"`
 	Audit []string `json:"audit"`
+}
+
+// UnmarshalJSON also reads records of older versions, which call the estimate guess.
+func (v *Visit) UnmarshalJSON(data []byte) error {
+	type plain Visit
+	return decodeEstimate(data, (*plain)(v))
+}
+
+// decodeEstimate decodes an object into v, in which the key estimate may have its old name.
+func decodeEstimate(data []byte, v any) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return err
+	}
+	old, isOld := fields["guess"]
+	if _, ok := fields["estimate"]; isOld && !ok {
+		delete(fields, "guess")
+		fields["estimate"] = old
+		var err error
+		if data, err = json.Marshal(fields); err != nil {
+			return err
+		}
+	}
+	return result.Decode(data, v)
 }
 
 // Outside lists the images from which an audit is drawn: those in no group with an image in A.

@@ -29,9 +29,9 @@ type Report struct {
 // VisitReport holds the results on the images of one visit. Accuracies are on images outside the
 // adaptation set.
 type VisitReport struct {
-	At     time.Time         `json:"at"`
-	Images int               `json:"images"`
-	Guess  *AccuracyEstimate `json:"guess"`
+	At       time.Time         `json:"at"`
+	Images   int               `json:"images"`
+	Estimate *AccuracyEstimate `json:"estimate"`
 	// A and Audit count queried images, AAnswered and Audited the labelled ones among them, Bad
 	// those marked as bad.
 	A         int `json:"a"`
@@ -61,6 +61,12 @@ type VisitReport struct {
 	Errors  []Error       `json:"errors"`
 	// New lists classes unknown to the run, with their numbers of labels.
 	New []Found `json:"new_classes"`
+}
+
+// UnmarshalJSON also reads reports of older versions, which call the estimate guess.
+func (r *VisitReport) UnmarshalJSON(data []byte) error {
+	type plain VisitReport
+	return decodeEstimate(data, (*plain)(r))
 }
 
 // Error is a misclassified audit image.
@@ -97,7 +103,7 @@ type Answer struct {
 // Measure computes the report of a visit: part holds its images, adapted is the adapted head or
 // nil, and temperature the temperature of the head in use.
 func (v *Visit) Measure(classes []string, part Part, adapted *head.Linear, temperature float64, answer func(id string) Answer) *VisitReport {
-	r := &VisitReport{At: v.At, Images: len(v.Images), Guess: v.Guess, A: len(v.A), Audit: len(v.Audit), Counts: audit.NewCounts(classes), Errors: []Error{}, New: []Found{}}
+	r := &VisitReport{At: v.At, Images: len(v.Images), Estimate: v.Estimate, A: len(v.A), Audit: len(v.Audit), Counts: audit.NewCounts(classes), Errors: []Error{}, New: []Found{}}
 	for _, id := range v.A {
 		switch a := answer(id); {
 		case a.Bad:
@@ -215,8 +221,8 @@ func (r *VisitReport) Sentence() string {
 			100*r.Gain.Share, 100*r.Gain.Low, 100*r.Gain.High, r.Audited)
 	case r.Before != nil:
 		return fmt.Sprintf("Of 100 images of this site about %.0f are predicted correctly (%.0f to %.0f), measured on %d drawn at random.", 100*r.Before.Share, 100*r.Before.Low, 100*r.Before.High, r.Audited)
-	case r.Guess != nil && r.Guess.Accuracy != nil:
-		return fmt.Sprintf("No labels yet: the label-free estimate is that about %.0f of 100 images are predicted correctly. On PACS such estimates erred by 11 points on average, and by up to 34.", 100**r.Guess.Accuracy)
+	case r.Estimate != nil && r.Estimate.Accuracy != nil:
+		return fmt.Sprintf("No labels yet: the label-free estimate is that about %.0f of 100 images are predicted correctly. On PACS such estimates erred by 11 points on average, and by up to 34.", 100**r.Estimate.Accuracy)
 	}
 	return "No labels yet, and the two label-free estimates contradict each other: draw an audit."
 }
@@ -229,8 +235,8 @@ func drop(before, now *VisitReport) string {
 		return fmt.Sprintf("the accuracy has dropped: %v on the images of %s, %v on the images of %s", *a, day(before.At), *b, day(now.At))
 	case a != nil && b != nil && b.Share < a.Share:
 		return fmt.Sprintf("the accuracy is lower than before (%v, now %v), but the intervals overlap", *a, *b)
-	case b == nil && before.Guess != nil && now.Guess != nil && now.Guess.Transport < before.Guess.Transport-0.1:
-		return fmt.Sprintf("the label-free estimate has dropped by %.0f points since %s: draw an audit of the new images", 100*(before.Guess.Transport-now.Guess.Transport), day(before.At))
+	case b == nil && before.Estimate != nil && now.Estimate != nil && now.Estimate.Transport < before.Estimate.Transport-0.1:
+		return fmt.Sprintf("the label-free estimate has dropped by %.0f points since %s: draw an audit of the new images", 100*(before.Estimate.Transport-now.Estimate.Transport), day(before.At))
 	}
 	return ""
 }
@@ -259,8 +265,8 @@ func (r *Report) Finish() {
 		for _, f := range v.New {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("audited images of the class %s, which the run does not know: %d; they count as wrong", f.Class, f.Images))
 		}
-		if v.Guess != nil && len(v.Guess.Rare) > 0 {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("hardly ever predicted here: %s", strings.Join(v.Guess.Rare, ", ")))
+		if v.Estimate != nil && len(v.Estimate.Rare) > 0 {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("hardly ever predicted here: %s", strings.Join(v.Estimate.Rare, ", ")))
 		}
 	}
 	for k, v := range slices.Backward(r.Visits) {
@@ -296,8 +302,8 @@ func (r *Report) String() string {
 	fmt.Fprintf(&b, "%s\n", r.Sentence)
 	for _, v := range r.Visits {
 		fmt.Fprintf(&b, "\n%s: %d images that came %s\n", r.Site, v.Images, day(v.At))
-		if v.Guess != nil {
-			b.WriteString(v.Guess.String())
+		if v.Estimate != nil {
+			b.WriteString(v.Estimate.String())
 		}
 		if v.Before == nil {
 			continue

@@ -1,7 +1,9 @@
 package site_test
 
 import (
+	"encoding/json"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -129,7 +131,25 @@ func TestWeight(t *testing.T) {
 	}
 }
 
-func TestGuess(t *testing.T) {
+// Records and reports of older versions call the estimate guess; new ones do not.
+func TestOldNameOfEstimate(t *testing.T) {
+	for name, v := range map[string]any{"record": &site.Visit{Estimate: &site.AccuracyEstimate{Transport: 0.25}}, "report": &site.VisitReport{Estimate: &site.AccuracyEstimate{Transport: 0.25}}} {
+		data, err := json.Marshal(v)
+		if err != nil || !strings.Contains(string(data), `"estimate":`) || strings.Contains(string(data), `"guess":`) {
+			t.Errorf("%s: %s, %v", name, data, err)
+		}
+		old := []byte(strings.Replace(string(data), `"estimate":`, `"guess":`, 1))
+		again := reflect.New(reflect.TypeOf(v).Elem()).Interface()
+		if err := json.Unmarshal(old, again); err != nil || !reflect.DeepEqual(again, v) {
+			t.Errorf("%s: %s is read as %+v, %v", name, old, again, err)
+		}
+		if err := json.Unmarshal([]byte(`{"strange":1,`+string(data[1:])), again); err == nil || !strings.Contains(err.Error(), "strange") {
+			t.Errorf("%s: an unknown key: %v", name, err)
+		}
+	}
+}
+
+func TestEstimate(t *testing.T) {
 	s := sources()
 	same, err := s.EstimateAccuracy(clouds(60, 0, "new"), 1)
 	if err != nil {
@@ -179,7 +199,7 @@ func TestGuess(t *testing.T) {
 		t.Errorf("%+v, %v", g, err)
 	}
 	if _, err := s.EstimateAccuracy(site.Part{}, 1); err == nil {
-		t.Error("a guess came from no image")
+		t.Error("an estimate came from no image")
 	}
 }
 
@@ -223,7 +243,7 @@ func TestVisitDraws(t *testing.T) {
 
 func TestMeasureByHand(t *testing.T) {
 	u := clouds(9, 0, "site") // all are seen as what they are
-	v := &site.Visit{Images: u.IDs, A: u.IDs[:2], Audit: u.IDs[2:], Guess: &site.AccuracyEstimate{}}
+	v := &site.Visit{Images: u.IDs, A: u.IDs[:2], Audit: u.IDs[2:], Estimate: &site.AccuracyEstimate{}}
 	says := map[string]site.Answer{u.IDs[0]: {Class: "x"}, u.IDs[2]: {Class: "z"}, u.IDs[3]: {Class: "x"}, u.IDs[4]: {Class: "z"}, u.IDs[5]: {Class: "fox"}, u.IDs[6]: {Bad: true}}
 	classes := []string{"x", "y", "z"}
 	answer := func(id string) site.Answer { return says[id] }
@@ -251,7 +271,7 @@ func TestReportSaysThatItDropped(t *testing.T) {
 	}
 	at := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 	for want, now := range map[string]*audit.Interval{"the accuracy has dropped: 90%, 79 to 96 on the images of 2026-01-02": interval(20, 50), "but the intervals overlap": interval(43, 50), "": interval(47, 50)} {
-		r := &site.Report{Visits: []*site.VisitReport{{At: at, Before: interval(45, 50), Guess: &site.AccuracyEstimate{Transport: 0.9}}, {At: at, Before: now, Guess: &site.AccuracyEstimate{Transport: 0.2}}}}
+		r := &site.Report{Visits: []*site.VisitReport{{At: at, Before: interval(45, 50), Estimate: &site.AccuracyEstimate{Transport: 0.9}}, {At: at, Before: now, Estimate: &site.AccuracyEstimate{Transport: 0.2}}}}
 		r.Finish()
 		if got := strings.Join(r.Warnings, "\n"); !strings.Contains(got, want) || want == "" && got != "" {
 			t.Errorf("warnings %q, want %q", got, want)
@@ -263,7 +283,7 @@ func TestReportSaysThatItDropped(t *testing.T) {
 	if worse.Finish(); !strings.Contains(strings.Join(worse.Warnings, "\n"), "adapting has lost 20 points (-33 to -5)") {
 		t.Errorf("warnings %q", worse.Warnings)
 	}
-	r := &site.Report{Visits: []*site.VisitReport{{At: at, Guess: &site.AccuracyEstimate{Transport: 0.9}}, {At: at, Guess: &site.AccuracyEstimate{Transport: 0.7}}}}
+	r := &site.Report{Visits: []*site.VisitReport{{At: at, Estimate: &site.AccuracyEstimate{Transport: 0.9}}, {At: at, Estimate: &site.AccuracyEstimate{Transport: 0.7}}}}
 	if r.Finish(); !strings.Contains(strings.Join(r.Warnings, "\n"), "the label-free estimate has dropped by 20 points since 2026-01-02") {
 		t.Errorf("warnings %q", r.Warnings)
 	}

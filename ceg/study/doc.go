@@ -1,6 +1,6 @@
 // Package study runs many training runs from one file: methods x targets x budgets x seeds on a
 // data set, with settings to change. After an interruption, with more seeds, or from several
-// processes and machines on one folder, the same call runs only what is missing:
+// processes and machines on one folder, the same call runs only the missing runs:
 //
 //	s, err := study.Load("scripts/studies/table4-glyphs.yaml")
 //	done, err := s.Run(ctx, study.Options{Dir: "runs"})

@@ -228,8 +228,8 @@ func newSiteTableCommand() *cobra.Command {
 				}
 				for _, v := range r.Visits {
 					row := []string{r.Site, v.At.Format(time.DateOnly), fmt.Sprint(v.Images), "", "", "", "", fmt.Sprint(v.Audited)}
-					if v.Guess != nil && v.Guess.Accuracy != nil {
-						row[3] = fmt.Sprintf("%.0f%%", 100**v.Guess.Accuracy)
+					if v.Estimate != nil && v.Estimate.Accuracy != nil {
+						row[3] = fmt.Sprintf("%.0f%%", 100**v.Estimate.Accuracy)
 					}
 					if v.Before != nil {
 						row[4] = v.Before.String()

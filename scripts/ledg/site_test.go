@@ -51,7 +51,7 @@ func sketches(t *testing.T, dir string, from, to int) {
 	}
 }
 
-// A run arrives at a site: a guess, questions on the page that labels runs, a report,
+// A run arrives at a site: an estimate, questions on the page that labels runs, a report,
 // predictions with sets, a network for others, new images, and a table.
 func TestSite(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())

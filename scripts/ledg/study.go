@@ -72,8 +72,8 @@ func newStudyRunCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         "run FILE",
 		Annotations: map[string]string{guide: "clusters.md"},
-		Short:       "Run what is missing of a study",
-		Long: `Run what is missing of the study in FILE. Finished runs are skipped, interrupted ones
+		Short:       "Run the missing runs of a study",
+		Long: `Run the missing runs of the study in FILE. Finished runs are skipped, interrupted ones
 continue, and failed ones are tried again. A failed run does not stop the others.
 
 Several processes and machines can share one folder: each takes runs that no other is

@@ -8,11 +8,10 @@
 //
 // The file has one input, "image", with a variable batch axis, and three outputs: "probs" and
 // "logits" [batch, classes] and "features" [batch, dim]. Pixels are normalised inside. It has
-// opset 17 (or that of the original ONNX file) and IR version 8, which runtimes support since
-// 2022. It uses Conv, BatchNormalization, Relu, MaxPool, Add, Mul, GlobalAveragePool, Flatten,
-// Gemm, Softmax, Cast and Transpose.
+// opset 17 (or the original ONNX file's) and IR version 8, which runtimes support since 2022. It
+// uses Conv, BatchNormalization, Relu, MaxPool, Add, Mul, GlobalAveragePool, Flatten, Gemm,
+// Softmax, Cast and Transpose.
 //
 // Terms. A node applies an operator to named values. An initializer is a constant in the file: a
-// weight. Field numbers are those of onnx.proto, version 1.12 (github.com/onnx/onnx,
-// onnx/onnx.proto).
+// weight. Field numbers follow onnx.proto, version 1.12 (github.com/onnx/onnx, onnx/onnx.proto).
 package onnx

@@ -65,8 +65,8 @@ func WriteSite(w io.Writer, r *site.Report, picture func(id string) (*rgb.Image,
 		for _, e := range v.Errors[:min(len(v.Errors), picturesOfSite)] {
 			s.Wrong = append(s.Wrong, siteTile{e.ID, e.Class, fmt.Sprintf("%s, %.0f%%", e.Seen, 100*e.Probability), show(e.ID)})
 		}
-		if v.Guess != nil {
-			for _, id := range v.Guess.Strangest {
+		if v.Estimate != nil {
+			for _, id := range v.Estimate.Strangest {
 				s.Strange = append(s.Strange, siteTile{ID: id, Picture: show(id)})
 			}
 		}

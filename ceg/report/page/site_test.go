@@ -26,7 +26,7 @@ func TestSitePage(t *testing.T) {
 		Visits: []*site.VisitReport{
 			{At: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), Images: 100, Audited: 50, Before: &before, After: &after, Gain: &gain, Counts: counts, Classes: counts.PerClass(),
 				Errors: []site.Error{{ID: "there", Class: "<script>", Seen: "cat", Probability: 0.9}, {ID: "gone", Class: "<script>", Seen: "cat"}},
-				Guess:  &site.AccuracyEstimate{Transport: 0.4, Strangest: []string{"there"}, Near: []site.Near{{Domain: "photo", Share: 1}}}},
+				Estimate:  &site.AccuracyEstimate{Transport: 0.4, Strangest: []string{"there"}, Near: []site.Near{{Domain: "photo", Share: 1}}}},
 			{Images: 7},
 		}}
 	r.Finish()

@@ -117,8 +117,8 @@ func (a *arrival) report(ctx context.Context) (*Arrived, error) {
 				measured.Gone++
 			}
 		}
-		if v.Guess != nil {
-			for _, id := range v.Guess.LooksNew {
+		if v.Estimate != nil {
+			for _, id := range v.Estimate.LooksNew {
 				looksNew[id] = true
 			}
 		}

@@ -289,7 +289,7 @@ func (a *arrival) newImages(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if v.Guess, err = a.sources.EstimateAccuracy(part, a.record.Seed); err != nil {
+	if v.Estimate, err = a.sources.EstimateAccuracy(part, a.record.Seed); err != nil {
 		return err
 	}
 	a.record.Visits = append(a.record.Visits, v)

@@ -115,7 +115,7 @@ func TestArrive(t *testing.T) {
 	}
 	first := arrive(o)
 	v := first.Report.Visits[0]
-	if len(first.Report.Visits) != 1 || v.Images != 200 || v.Guess == nil || v.Before != nil || first.Open != 0 {
+	if len(first.Report.Visits) != 1 || v.Images != 200 || v.Estimate == nil || v.Before != nil || first.Open != 0 {
 		t.Fatalf("%+v", first.Report)
 	}
 	o.Ask = true

