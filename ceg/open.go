@@ -185,8 +185,8 @@ func (r *run) leftOut(damaged []datasets.Skipped) []datasets.Skipped {
 	return list
 }
 
-// sameLabels returns an error if the file of labels that the run in a folder was given says
-// something else now. One that is gone is no matter: the run has its copy.
+// sameLabels returns an error if the file of labels that the run in a folder used has changed. A
+// missing file is no error: the run has its copy.
 func sameLabels(c Config, dir string) error {
 	p, err := result.ReadPlace(dir)
 	if err != nil || c.Data.Labels == "" || p.Labels == "" {
@@ -197,7 +197,7 @@ func sameLabels(c Config, dir string) error {
 	}
 	_, err = examples.Given(c.Data, "", p.Labels)
 	if differs := (*config.Error)(nil); errors.As(err, &differs) {
-		return config.Errorf(differs.Path, "%w: %s takes what it says now; with --labels %s the run goes on without", differs.Err,
+		return config.Errorf(differs.Path, "%w; %s trains a new run with the current labels; --labels %s continues this run with its own copy", differs.Err,
 			shell.Line("ledg", "extend", dir, "--labels", p.Labels), shell.Line(filepath.Join(dir, labels.GivenFile)))
 	}
 	return err

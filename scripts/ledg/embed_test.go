@@ -95,7 +95,7 @@ func TestEmbedONNX(t *testing.T) {
 		"--preprocess inception: want imagenet, timm":         {"--preprocess", "inception", "--output", "pooled"},
 		"it has 2 outputs, tokens[":                           {"--preprocess", "siglip"},
 		"choose what to take of its tokens":                   {"--preprocess", "siglip", "--output", "tokens", "--size", "32"},
-		"takes images of 32 pixels a side, and 64 were asked": {"--preprocess", "siglip", "--output", "pooled", "--size", "64"},
+		"takes images of 32 pixels a side, and 64 were requested": {"--preprocess", "siglip", "--output", "pooled", "--size", "64"},
 		"--weights does not apply to":                         {"--preprocess", "siglip", "--weights", "none"},
 		"--mean 1,2: want three numbers":                      {"--output", "pooled", "--mean", "1,2", "--std", "1,1,1"},
 		`filter "box"`:                                        {"--preprocess", "siglip", "--output", "pooled", "--size", "32", "--filter", "box"},

@@ -92,8 +92,8 @@ func TestGivenLabelsAreKept(t *testing.T) {
 	}
 	use()
 	stdout, stderr, status := call(t, dir, "train", "--resume", "--out", out, "--quiet")
-	checkError(t, list+" has not the labels that the run was given: their digest was", 2, stdout, stderr, status)
-	if want := shell.Line("ledg", "extend", out, "--labels", list) + " takes what it says now"; !strings.Contains(stderr, want) {
+	checkError(t, list+" has other labels than the run used: their digest was", 2, stdout, stderr, status)
+	if want := shell.Line("ledg", "extend", out, "--labels", list) + " trains a new run with the current labels"; !strings.Contains(stderr, want) {
 		t.Errorf("stderr has no %q: %s", want, stderr)
 	}
 	stdout, stderr, status = call(t, dir, "train", "--resume", "--out", out, "--quiet", "--labels", list)

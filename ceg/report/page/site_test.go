@@ -25,8 +25,8 @@ func TestSitePage(t *testing.T) {
 		Sets: []site.SetsReport{{Coverage: 0.9, Sets: &audit.Sets{Threshold: 0.7, Images: 50}, Size: 1.5}, {Coverage: 0.95, Need: 19}, {Coverage: 0.99}},
 		Visits: []*site.VisitReport{
 			{At: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), Images: 100, Audited: 50, Before: &before, After: &after, Gain: &gain, Counts: counts, Classes: counts.PerClass(),
-				Errors: []site.Error{{ID: "there", Class: "<script>", Seen: "cat", Probability: 0.9}, {ID: "gone", Class: "<script>", Seen: "cat"}},
-				Estimate:  &site.AccuracyEstimate{Transport: 0.4, Strangest: []string{"there"}, Near: []site.Near{{Domain: "photo", Share: 1}}}},
+				Errors:   []site.Error{{ID: "there", Class: "<script>", Seen: "cat", Probability: 0.9}, {ID: "gone", Class: "<script>", Seen: "cat"}},
+				Estimate: &site.AccuracyEstimate{Transport: 0.4, Strangest: []string{"there"}, Near: []site.Near{{Domain: "photo", Share: 1}}}},
 			{Images: 7},
 		}}
 	r.Finish()

@@ -208,7 +208,7 @@ func (a *arrival) group(fresh bool, answers datasets.Truth) error {
 // loadSources computes what the run knows, once.
 func (a *arrival) loadSources(ctx context.Context) (err error) {
 	if a.sources == nil {
-		a.Say("looking at what the run was trained on")
+		a.Say("computing features of the training images")
 		a.sources, err = a.p.Sources(ctx, 5000)
 	}
 	return err
