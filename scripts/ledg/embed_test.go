@@ -92,13 +92,13 @@ func TestEmbedONNX(t *testing.T) {
 		"it has 2 outputs": {},
 		"takes images of 32 x 32 pixels, and nothing says how their values are scaled: there is no preprocessor_config.json beside it; add --preprocess with one of " +
 			"imagenet, timm, clip, dinov2, dinov3, siglip, vit, raw (see ledg embed --help), such as --net " + net + " --preprocess imagenet --size 32 --output pooled": {"--output", "pooled"},
-		"--preprocess inception: want imagenet, timm":         {"--preprocess", "inception", "--output", "pooled"},
-		"it has 2 outputs, tokens[":                           {"--preprocess", "siglip"},
-		"choose what to take of its tokens":                   {"--preprocess", "siglip", "--output", "tokens", "--size", "32"},
+		"--preprocess inception: want imagenet, timm":             {"--preprocess", "inception", "--output", "pooled"},
+		"it has 2 outputs, tokens[":                               {"--preprocess", "siglip"},
+		"choose what to take of its tokens":                       {"--preprocess", "siglip", "--output", "tokens", "--size", "32"},
 		"takes images of 32 pixels a side, and 64 were requested": {"--preprocess", "siglip", "--output", "pooled", "--size", "64"},
-		"--weights does not apply to":                         {"--preprocess", "siglip", "--weights", "none"},
-		"--mean 1,2: want three numbers":                      {"--output", "pooled", "--mean", "1,2", "--std", "1,1,1"},
-		`filter "box"`:                                        {"--preprocess", "siglip", "--output", "pooled", "--size", "32", "--filter", "box"},
+		"--weights does not apply to":                             {"--preprocess", "siglip", "--weights", "none"},
+		"--mean 1,2: want three numbers":                          {"--output", "pooled", "--mean", "1,2", "--std", "1,1,1"},
+		`filter "box"`:                                            {"--preprocess", "siglip", "--output", "pooled", "--size", "32", "--filter", "box"},
 	} {
 		if _, stderr, status := call(t, dir, embed(refused, args...)...); status == 0 || !strings.Contains(stderr, want) {
 			t.Errorf("%q: status %d, stderr %s, want %q", args, status, stderr, want)

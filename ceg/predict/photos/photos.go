@@ -129,7 +129,7 @@ func Embed(ctx context.Context, root string, o Options) (file string, err error)
 	if err := o.room(file, 2*4*int64(d.Len())*Views*int64(x.FeatureDim())); err != nil { // the journal, and then the file
 		return "", err
 	}
-	o.Say(fmt.Sprintf("looking at %d images with %s (%s), once; what comes out is kept in %s", d.Len(), by.Network, cmp.Or(by.WeightsName, "random weights"), file))
+	o.Say(fmt.Sprintf("computing features of %d images with %s (%s), once; they are stored in %s", d.Len(), by.Network, cmp.Or(by.WeightsName, "random weights"), file))
 	known, err := filepath.Glob(filepath.Join(filepath.Dir(file), "*.safetensors"))
 	if err != nil {
 		return "", err

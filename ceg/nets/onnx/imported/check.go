@@ -322,7 +322,7 @@ func (c constants) node(n *node) error {
 		return c.fits(n, 1, 0)
 	case "Reshape":
 		if v := c.integers(n, 1); n.int("allowzero", 0) == 1 && slices.Contains(v, 0) && slices.Contains(v, -1) {
-			return fmt.Errorf("a shape %v with allowzero is not taken", v)
+			return fmt.Errorf("a shape %v with allowzero is not supported", v)
 		}
 		return c.fits(n, 1, -1)
 	case "Resize", "Upsample":

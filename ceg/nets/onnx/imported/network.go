@@ -281,7 +281,7 @@ func (n *Network) prune() error {
 	g.inputs = slices.DeleteFunc(g.inputs, func(v value) bool { return weights[v.name] || !values[v.name] })
 	for _, t := range g.tensors() {
 		if width(t.kind) == 0 {
-			return fmt.Errorf("weights %q are of type %d, which is not taken", t.name, t.kind)
+			return fmt.Errorf("weights %q are of type %d, which is not supported", t.name, t.kind)
 		}
 	}
 	n.output = value{name: n.Output}
