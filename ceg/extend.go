@@ -34,7 +34,7 @@ type Extension struct {
 	Root, SplitsDir, Labels string
 	FollowLinks             bool
 	CacheDir                string
-	// Exclude lists patterns of files and folders that are left out, besides those of the run;
+	// Exclude lists patterns of files and folders that are left out, besides the run's own;
 	// features have left them out already.
 	Exclude []string
 }

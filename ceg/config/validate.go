@@ -57,7 +57,7 @@ func bounds(interval string) (low, high float64) {
 	return low, high
 }
 
-// rangeWords says in words what numbers are in an interval.
+// rangeWords describes an interval in words.
 func rangeWords(interval string) string {
 	low, high := bounds(interval)
 	plain := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }

@@ -58,7 +58,7 @@ const (
 	Reliable Subset = "reliable"
 )
 
-// Content is what an input holds for every image.
+// Content is the kind of data that an input holds for every image.
 type Content string
 
 const (

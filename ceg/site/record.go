@@ -83,7 +83,7 @@ type Visit struct {
 	Audit []string `json:"audit"`
 }
 
-// UnmarshalJSON also reads records of older versions, which call the estimate guess.
+// UnmarshalJSON also reads records of older versions, in which the estimate has another key.
 func (v *Visit) UnmarshalJSON(data []byte) error {
 	type plain Visit
 	return decodeEstimate(data, (*plain)(v))

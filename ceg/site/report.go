@@ -63,7 +63,7 @@ type VisitReport struct {
 	New []Found `json:"new_classes"`
 }
 
-// UnmarshalJSON also reads reports of older versions, which call the estimate guess.
+// UnmarshalJSON also reads reports of older versions, in which the estimate has another key.
 func (r *VisitReport) UnmarshalJSON(data []byte) error {
 	type plain VisitReport
 	return decodeEstimate(data, (*plain)(r))

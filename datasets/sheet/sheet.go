@@ -59,8 +59,8 @@ func Column(head []string, names ...string) int {
 	return -1
 }
 
-// Read calls head with the header of a CSV file and row with each row. Rows without content
-// are passed over. Files have up to most bytes, and lines up to maxLine; an error names file and line.
+// Read calls head with the header of a CSV file and row with each row. Empty rows are skipped.
+// Files have up to most bytes, and lines up to maxLine; an error names file and line.
 func Read(path string, most int64, maxLine int, head func(names []string) error, row func(Row) error) error {
 	file, err := regular.Open(path, most)
 	if err != nil {

@@ -46,7 +46,7 @@ func descended(terms result.Losses) float64 {
 	return math.NaN()
 }
 
-// add adds what an event tells.
+// add includes an event.
 func (h *history) add(e ceg.Event) {
 	if e.Message != "" || e.Epochs == 0 || e.Step == 0 {
 		return

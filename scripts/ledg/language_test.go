@@ -51,6 +51,12 @@ func TestLanguage(t *testing.T) {
 	if len(texts) < 2000 {
 		t.Fatalf("there are only %d texts", len(texts))
 	}
+	for _, name := range []string{"README.md", "notebooks/guides/photos.md", "notebooks/results/preset.md", "help ledg train",
+		"help ledg train --budget", "package ceg", "comment ceg: Run", "comment ceg/config: Config.Format"} {
+		if !slices.ContainsFunc(texts, func(x textToRead) bool { return x.name == name }) {
+			t.Errorf("%s is not checked", name)
+		}
+	}
 	for _, x := range texts {
 		faults := faultsOf(x, words)
 		switch {

@@ -153,7 +153,7 @@ out, without a guarantee. --abstain needs a site with an audit.`,
 	return cmd
 }
 
-// printFailed says which files could not be read.
+// printFailed prints the files that could not be read.
 func printFailed(out io.Writer, s predict.Summary) {
 	if s.Failed == 0 {
 		return

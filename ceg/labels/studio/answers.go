@@ -52,7 +52,7 @@ func (c *control) event(raw json.RawMessage, id, project string, classes []strin
 	return labels.Event{Kind: x.Kind, ID: id, Class: x.Class, By: x.By, At: x.At, Seconds: x.Seconds, Tool: tool(project, a.ID)}, nil
 }
 
-// say appends what an annotation says, unless the ledger has it or something newer of it.
+// say appends an annotation's label, unless the ledger has it or a newer one.
 func say(l *labels.Ledger, e labels.Event) (changed bool, err error) {
 	if e.By == "" {
 		e.By = "label-studio"

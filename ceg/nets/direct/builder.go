@@ -113,7 +113,7 @@ func (b *compiler) Apply(nets.Maps, int, int, int, func(*graph.Node) *graph.Node
 }
 
 // network compiles the layers up to the last maps, before pooling, for images that are normalised
-// by p. The compiler is of no use afterwards.
+// by p. The compiler must not be used afterwards.
 func (b *compiler) network(last nets.Maps, pooling config.Pooling, p nets.Pixels) *Network {
 	end := last.(*layer)
 	end.uses++
