@@ -8,17 +8,18 @@ import (
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
-// newAskedCommand returns the command that counts the queried labels of runs.
-func newAskedCommand() *cobra.Command {
+// newQueriedCommand returns the command that counts the queried labels of runs.
+func newQueriedCommand() *cobra.Command {
 	format := cli.TableFormat(result.Text)
 	cmd := &cobra.Command{
-		Use:   "asked DIR...",
-		Short: "Count queried labels by domain and class",
+		Use:     "queried DIR...",
+		Aliases: []string{"asked"},
+		Short:   "Count queried labels by domain and class",
 		Long: `Count the labels that runs queried, by source domain and class, from their queries.csv.
 DIR is a run or a folder of runs. One run also gets a table of classes by domains.
 "same S_r" counts queries whose representativeness score equals that of another.`,
-		Example: `  ledg asked runs/glyphs
-  ledg asked runs/pacs-sketch-ceg-authors-seed1-0a1b2c3d --format markdown`,
+		Example: `  ledg queried runs/glyphs
+  ledg queried runs/pacs-sketch-ceg-authors-seed1-0a1b2c3d --format markdown`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			runs, err := result.OpenAll(args...)
