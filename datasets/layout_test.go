@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -82,6 +83,33 @@ func TestRecognise(t *testing.T) {
 				t.Errorf("it says %q, want %q", line, c.line)
 			}
 		})
+	}
+}
+
+// Folders of sites that may be classes or not are asked about; ones that several sites have are
+// classes, and one is enough to see it.
+func TestUnclearLayout(t *testing.T) {
+	t.Parallel()
+	days := crossed("north", "monday tuesday")
+	for name, f := range crossed("south", "friday sunday") {
+		days[name] = f
+	}
+	var unclear *UnclearError
+	if _, err := Recognise(days, nil, nil); !errors.As(err, &unclear) {
+		t.Fatalf("error %v", err)
+	}
+	wantError(t, unclear, "such as ", "--layout '{site}/{class}/{name}' reads them as classes, --layout '{site}/**/{name}' does not")
+	for _, template := range []string{WithClasses, WithoutClasses} {
+		if d, _, err := Folder(days, FolderOptions{Layout: template}); err != nil || d.Len() != len(days) || len(d.Classes) != map[string]int{WithClasses: 4}[template] {
+			t.Errorf("%s: %v, %v", template, d, err)
+		}
+	}
+	if got, err := Recognise(days, nil, []string{"cat", "dog"}); err != nil || got != WithoutClasses {
+		t.Errorf("with classes: %q, %v", got, err)
+	}
+	days["south/monday/0.png"] = days["north/monday/0.png"]
+	if got, err := Recognise(days, nil, nil); err != nil || got != "" {
+		t.Errorf("repeated: %q, %v", got, err)
 	}
 }
 

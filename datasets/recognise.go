@@ -21,11 +21,28 @@ var imageEnds = []string{".jpg", ".jpeg", ".png", ".gif", ".bmp", ".tif", ".tiff
 // ImageName reports whether a file is called as images are.
 func ImageName(name string) bool { return slices.Contains(imageEnds, strings.ToLower(path.Ext(name))) }
 
+// UnclearError is the error of a folder whose folders in folders may be classes or, since no two
+// sites have one of the same name, anything else: days, cards, bursts.
+type UnclearError struct {
+	// Example is one of the folders.
+	Example string
+}
+
+// Layouts are what it may be.
+const (
+	WithClasses    = "{site}/{class}/{name}"
+	WithoutClasses = "{site}/**/{name}"
+)
+
+func (e *UnclearError) Error() string {
+	return fmt.Sprintf("the folders of the sites, such as %s, may be classes or not: no two sites have one of the same name; --layout '%s' reads them as classes, --layout '%s' does not", printable(e.Example), WithClasses, WithoutClasses)
+}
+
 // Recognise returns the layout of the images in a folder where it is another than
 // {site}/{class}/{name} or {site}/{name}, which is empty: by names alone, of folders that have
 // files called as images are. It knows class/image where classes are named, a flat folder,
 // folders of splits, of a camera's card, and one around all others. classes are the names that
-// are given, or nil.
+// are given, or nil. Folders that may be classes or not are an UnclearError.
 func Recognise(fsys fs.FS, patterns, classes []string) (template string, err error) {
 	l := &lister{fsys: fsys, patterns: patterns, leaves: func(string) error { return fs.ErrInvalid }}
 	var dirs [][]string // of images, by their elements
@@ -47,7 +64,29 @@ func Recognise(fsys fs.FS, patterns, classes []string) (template string, err err
 			}
 		}
 	}
-	return recognise(dirs, classes), nil
+	template = recognise(dirs, classes)
+	if template == "" && classes == nil && unclear(dirs) {
+		return "", &UnclearError{Example: path.Join(dirs[0]...)}
+	}
+	return template, nil
+}
+
+// unclear reports whether there are several sites with several folders each, of which no name is
+// there twice.
+func unclear(dirs [][]string) bool {
+	in := map[string]int{}
+	for _, d := range dirs {
+		if len(d) != 2 || d[1] == Unlabelled {
+			return false
+		}
+		in[d[0]]++
+	}
+	for _, n := range in {
+		if n < 2 {
+			return false
+		}
+	}
+	return len(in) > 1 && !repeated(dirs)
 }
 
 // recognise returns the template of folders that have images.

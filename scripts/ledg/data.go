@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/labels"
@@ -252,7 +253,19 @@ func (f *dataFlags) recognise() error {
 		}
 	}
 	f.layout, err = datasets.Recognise(os.DirFS(f.root), f.exclude, classes)
-	return err
+	var unclear *datasets.UnclearError
+	switch {
+	case !errors.As(err, &unclear):
+		return err
+	case f.labels != "": // site/class, whose classes the file may overrule
+	case !term.IsTerminal(int(os.Stdin.Fd())):
+		return usagef("--root %s: %w", f.root, err)
+	case allowed(os.Stdin, os.Stderr, fmt.Sprintf("Are the folders of the sites, such as %s, classes?", unclear.Example)):
+		f.layout = datasets.WithClasses
+	default:
+		f.layout = datasets.WithoutClasses
+	}
+	return nil
 }
 
 // decoding says which pixels files of images stand for.

@@ -153,7 +153,7 @@ func (f *labelFlags) ofFolder(o *page.Options) error {
 		o.Title = filepath.Base(filepath.Clean(f.data.root))
 	}
 	if len(d.Classes) == 0 {
-		return usagef("--classes is missing: no folder of %s names a class", f.data.root)
+		return usagef("--classes is missing: no folder of %s names a class; give them, such as --classes cat,dog, or where its folders are classes, --layout '{class}/{name}'", f.data.root)
 	}
 	for _, note := range d.GroupNotes(truth) {
 		f.progress("%s\n", note)

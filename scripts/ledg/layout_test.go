@@ -7,6 +7,25 @@ import (
 	"testing"
 )
 
+// A folder that can be read in two ways is an error that names both.
+func TestUnclearLayout(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	root := photoFolder(t)
+	for _, name := range []string{"cat", "dog"} {
+		if err := os.Rename(filepath.Join(root, "night", name), filepath.Join(root, "night", "dark"+name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := []string{"data", "check", "--dataset", "folder", "--root", root}
+	stdout, stderr, status := call(t, dir, check...)
+	checkError(t, "such as ", 2, stdout, stderr, status)
+	checkError(t, "may be classes or not: no two sites have one of the same name; --layout '{site}/{class}/{name}' reads them as classes, --layout '{site}/**/{name}' does not", 2, stdout, stderr, status)
+	if stdout, stderr, status := call(t, dir, append(check, "--layout", "{site}/{class}/{name}")...); status != 0 || !strings.Contains(stdout, "2 sites, 4 classes") {
+		t.Errorf("status %d, %s%s", status, stdout, stderr)
+	}
+}
+
 // A folder of splits is trained on as it was recognised, which the run records; a layout that is
 // named counts instead; one site is enough.
 func TestLayoutOfRun(t *testing.T) {
