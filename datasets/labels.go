@@ -64,9 +64,9 @@ func hasSuffix(path, suffix string) bool { return strings.HasSuffix(strings.ToLo
 // Columns of tables, in any case, in the order in which they count.
 var (
 	// IDColumns name images.
-	IDColumns = []string{"path", "file_name", "filename", "id", "file", "filepath", "image_path", "image"}
+	IDColumns = []string{"path", "file_name", "filename", "id", "file", "filepath", "image_path", "image_name", "image", "photo", "relative_path"}
 	// ClassColumns name classes.
-	ClassColumns = []string{"label", "class", "category", "species"}
+	ClassColumns = []string{"label", "class", "category", "species", "class_name"}
 )
 
 func readLabelsCSV(path string) ([]Label, error) {

@@ -37,7 +37,7 @@ type Row struct {
 func (r Row) Head() []string { return r.head }
 
 // Cell returns the cell of the first of the named columns that the file has, without surrounding
-// space; "" if it has none. Upper and lower case do not matter.
+// space; "" if it has none. Names are as in [Column].
 func (r Row) Cell(names ...string) string { return strings.TrimSpace(r.Raw(names...)) }
 
 // Raw is as Cell, with surrounding space.
@@ -49,18 +49,20 @@ func (r Row) Raw(names ...string) string {
 }
 
 // Column returns the index of the first of the names that a header has, or -1. Upper and lower
-// case do not matter.
+// case, spaces, dashes and underscores do not matter.
 func Column(head []string, names ...string) int {
 	for _, name := range names {
-		if i := slices.IndexFunc(head, func(h string) bool { return strings.EqualFold(h, name) }); i >= 0 {
+		if i := slices.IndexFunc(head, func(h string) bool { return strings.EqualFold(plainName.Replace(h), plainName.Replace(name)) }); i >= 0 {
 			return i
 		}
 	}
 	return -1
 }
 
-// Read calls head with the header of a CSV file and row with each row. Empty rows are skipped.
-// Files have up to most bytes, and lines up to maxLine; an error names file and line.
+var plainName = strings.NewReplacer(" ", "", "_", "", "-", "")
+
+// Read calls head with the header of a CSV file and row with each row. Rows without content
+// are passed over. Files have up to most bytes, and lines up to maxLine; an error names file and line.
 func Read(path string, most int64, maxLine int, head func(names []string) error, row func(Row) error) error {
 	file, err := regular.Open(path, most)
 	if err != nil {

@@ -25,7 +25,7 @@ func read(t *testing.T, text string) (got string, err error) {
 		if r.Err != nil {
 			rows = append(rows, fmt.Sprintf("%s: %v", where, r.Err))
 		} else {
-			rows = append(rows, fmt.Sprintf("%s: %s=%s", where, r.Cell("id"), r.Cell("label", "class")))
+			rows = append(rows, fmt.Sprintf("%s: %s=%s", where, r.Cell("id"), r.Cell("label", "class", "class_name")))
 		}
 		return nil
 	})
@@ -52,7 +52,7 @@ func TestRead(t *testing.T) {
 		"tabs": tabs, "semicolons": semi, "mark": "\ufeff" + semi, "spaces": " ID , Label \n a/1.jpg , Bär \n a/2.jpg, \"cat, wild\"",
 		"UTF-16 little": encode(utf16(unicode.LittleEndian), strings.ReplaceAll(tabs, "\n", "\r\n")), "UTF-16 big": encode(utf16(unicode.BigEndian), tabs),
 		"Windows-1252": encode(charmap.Windows1252, semi), "empty rows": strings.Replace(comma, "cat, wild\"\n", "cat, wild\",,\n,,\n,\n\n", 1),
-		"class": strings.Replace(comma, "label", "Class", 1),
+		"class": strings.Replace(comma, "label", "Class", 1), "name": strings.Replace(comma, "label", "Class-Name", 1),
 	} {
 		if got, err := read(t, text); err != nil || got != want {
 			t.Errorf("%s: %q, %v, want %q", name, got, err, want)

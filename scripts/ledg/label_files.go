@@ -310,7 +310,7 @@ func sayNotImported(w io.Writer, left []error) {
 	if len(left) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "%d labels are left out (--strict stops instead):\n", len(left))
+	fmt.Fprintf(w, "left out (--strict stops instead): %s\n", count(len(left), "label"))
 	const most = 50
 	for _, err := range left[:min(len(left), most)] {
 		fmt.Fprintf(w, "  %s\n", cli.OneLine(err))
