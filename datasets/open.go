@@ -140,7 +140,7 @@ func filePath(root string) (string, error) {
 // renamed or moved.
 type GoneError struct{ Root string }
 
-func (e *GoneError) Error() string { return "there is no folder " + e.Root + ", where the images were" }
+func (e *GoneError) Error() string { return "root folder " + e.Root + ": no such file or directory" }
 
 // Unwrap returns fs.ErrNotExist.
 func (e *GoneError) Unwrap() error { return fs.ErrNotExist }

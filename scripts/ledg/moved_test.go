@@ -58,13 +58,13 @@ func TestMoved(t *testing.T) {
 	do("site", "run", "--images", "site", "--out", "north", "--quiet")
 
 	rename(filepath.Join(project, "photos"), filepath.Join(project, "fotos"))
-	gone := "there is no folder " + filepath.Join(project, "photos") + ", where the images were; if they have moved, --root DIR says where they are now"
+	gone := "root folder " + filepath.Join(project, "photos") + ": no such file or directory; if the images have moved, --root DIR says where they are now"
 	refused(gone, "extend", "run", "--budget", "5", "--quiet")
 	do("extend", "run", "--budget", "5", "--root", "fotos", "--out", "run-2", "--quiet")
 	refused("--root "+filepath.Join("site", "day")+" has none of the images of run-2, such as day/cat/1.png: put the new images into a folder beside those", "extend", "run-2", "--root", filepath.Join("site", "day"))
 
 	rename(filepath.Join(project, "site"), filepath.Join(project, "place"))
-	refused("where the images were; if they have moved, --images DIR says where they are now", "site", "--out", "north", "--quiet")
+	refused("if the images have moved, --images DIR says where they are now", "site", "--out", "north", "--quiet")
 	do("site", "--out", "north", "--images", "place", "--quiet")
 	rename(filepath.Join(project, "run"), filepath.Join(project, "renamed"))
 	refused("the run of the site north is no longer in "+filepath.Join(project, "run")+": where is it now? ledg site RUN --out north", "site", "--out", "north", "--quiet")

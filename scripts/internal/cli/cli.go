@@ -149,7 +149,7 @@ func moved(cmd *cobra.Command, err error) error {
 	}
 	for _, name := range []string{"images", "root"} {
 		if f := cmd.Flags().Lookup(name); f != nil && !f.Changed && f.Annotations[cobra.BashCompOneRequiredFlag] == nil {
-			return fmt.Errorf("%w; if they have moved, --%s DIR says where they are now", err, name)
+			return fmt.Errorf("%w; if the images have moved, --%s DIR says where they are now", err, name)
 		}
 	}
 	return err
