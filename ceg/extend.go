@@ -54,6 +54,9 @@ type Extended struct {
 	// Corrected counts labels that differ from the data set's current classes, which replace
 	// them.
 	Corrected int
+	// Again lists images that showed none of the classes before there were new ones. They are
+	// queried again, first.
+	Again []string
 	// Unfinished is true if the other run has not finished.
 	Unfinished bool
 
@@ -84,9 +87,11 @@ func Extend(x Extension) (*Extended, error) {
 	if e.given, err = examples.Given(c.Data, x.Of, x.Labels); err != nil {
 		return nil, err
 	}
+	before := c.Data.Classes
 	if c.Data.Classes, err = classesOf(x, c, said); err != nil {
 		return nil, err
 	}
+	more := x.Classes != nil && (before == nil || slices.ContainsFunc(c.Data.Classes, func(name string) bool { return !slices.Contains(before, name) }))
 	if x.Budget != "" {
 		if _, err := active.ParseBudget(x.Budget); err != nil {
 			return nil, &config.Error{Path: "exploration.budget", Err: err}
@@ -114,13 +119,21 @@ func Extend(x Extension) (*Extended, error) {
 	if err := e.take(x.Of, c, campaign, truth); err != nil {
 		return nil, err
 	}
-	if x.Budget != "" && campaign.Budget < e.Taken {
-		return nil, config.Errorf("exploration.budget", "%s is %d labels, and %s has %d already", x.Budget, campaign.Budget, x.Of, e.Taken)
+	if more {
+		e.queryAgain(campaign)
 	}
-	if campaign.Budget < e.Taken { // more labels arrived than were queried
-		e.Config.Exploration.Budget = strconv.Itoa(e.Taken)
+	least := e.Taken + len(e.Again)
+	if x.Budget != "" && campaign.Budget < least {
+		again := ""
+		if n := len(e.Again); n > 0 {
+			again = fmt.Sprintf(", with %d images of none of the old classes to query again", n)
+		}
+		return nil, config.Errorf("exploration.budget", "%s is %d labels, and %s has %d already%s", x.Budget, campaign.Budget, x.Of, e.Taken, again)
 	}
-	e.ToQuery = max(0, campaign.Budget-e.Taken)
+	if campaign.Budget < least { // more labels arrived than were queried
+		e.Config.Exploration.Budget = strconv.Itoa(least)
+	}
+	e.ToQuery = max(len(e.Again), campaign.Budget-e.Taken)
 	return e, e.Config.Validate()
 }
 
@@ -203,6 +216,22 @@ func (e *Extended) take(dir string, c Config, p *ask.Campaign, truth datasets.Tr
 		return v.ID != "" && !ok || v.Class != "" && !slices.Contains(p.Data.Classes, v.Class)
 	})
 	return nil
+}
+
+// queryAgain makes queries of the images that showed none of the classes.
+func (e *Extended) queryAgain(p *ask.Campaign) {
+	var again []labels.Event
+	e.ledger = slices.DeleteFunc(e.ledger, func(v labels.Event) bool {
+		if v.Kind != labels.None {
+			return false
+		}
+		if _, ok := p.Domain(v.ID); ok && !slices.Contains(e.Again, v.ID) {
+			e.Again = append(e.Again, v.ID)
+			again = append(again, labels.Event{Kind: labels.Queried, ID: v.ID, Domain: v.Domain, By: "ledg extend", At: v.At})
+		}
+		return true
+	})
+	e.ledger = append(e.ledger, again...)
 }
 
 // answers returns the labels that the run in a directory has, with whoever gave them; for people,

@@ -31,6 +31,10 @@ func (r *run) keep(ctx context.Context) error {
 	for _, q := range queries {
 		features[p.Example(q.ID)] = nil
 	}
+	none := make(map[int]bool)
+	for _, id := range r.campaign.None() {
+		none[p.Example(id)] = true
+	}
 	all := make([]int, data.Len())
 	for i := range all {
 		all[i] = i
@@ -42,6 +46,9 @@ func (r *run) keep(ctx context.Context) error {
 		classes := len(data.Classes)
 		for row := range n {
 			e, logits := data.Examples[at], out.ClassLogits[row*classes:(row+1)*classes]
+			if none[at] {
+				k.Strangers = append(k.Strangers, out.Features[row*k.Dim:(row+1)*k.Dim]...)
+			}
 			if _, asked := features[at]; asked {
 				features[at] = append([]float32(nil), out.Features[row*k.Dim:(row+1)*k.Dim]...)
 			}
@@ -62,13 +69,20 @@ func (r *run) keep(ctx context.Context) error {
 		return err
 	}
 	for _, q := range queries {
-		k.Features = append(k.Features, features[p.Example(q.ID)]...)
+		x := p.Example(q.ID)
+		if none[x] { // its label was withdrawn: it is near nothing
+			clear(features[x])
+		}
+		k.Features = append(k.Features, features[x]...)
 	}
 	rows := func(data []float32) cluster.Matrix {
 		return cluster.Matrix{Rows: len(data) / k.Dim, Cols: k.Dim, Stride: k.Dim, Data: data}
 	}
 	if len(queries) > 0 {
-		k.Novelty = audit.NewNovelty(audit.Distances(rows(far), rows(k.Features)))
+		distances := audit.Distances(rows(far), rows(k.Features))
+		if k.Novelty = audit.NewNovelty(distances); len(k.Strangers) > 0 {
+			k.Novelty = audit.NewNoveltyBeside(distances, audit.Distances(rows(far), rows(k.Strangers)))
+		}
 	}
 	if r.c.Network.Name == config.Linear && !r.evaluator.KnowsTarget() { // so training is cheap
 		if k.Estimate, k.Missed, err = r.estimate(ctx); err != nil {

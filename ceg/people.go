@@ -55,7 +55,7 @@ func stillAwaiting(c Config, o Options) error {
 		return err
 	}
 	defer ledger.Close()
-	return (&ask.Desk{Ledger: ledger}).Awaiting()
+	return (&ask.Desk{Ledger: ledger, By: ask.RunBy}).Awaiting() // not before the run has queried
 }
 
 // awaitLabels waits until all images of the run's last query are labelled.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -289,6 +290,11 @@ func share(t result.Tally) float64 {
 // save writes the checkpoint.
 func (r *run) save() error { return r.folder.Save(r.checkpoint(), r.trainer.Learner) }
 
+// none lists the images of the pool that have left it because they show none of the classes.
+func (r *run) none() []string {
+	return slices.DeleteFunc(r.campaign.None(), func(id string) bool { return !r.campaign.IsGone(id) })
+}
+
 // finish writes the result.
 func (r *run) finish() (*result.Result, error) {
 	records, err := r.folder.Records()
@@ -303,7 +309,7 @@ func (r *run) finish() (*result.Result, error) {
 		Format: result.Format, Method: r.c.Method, Dataset: r.c.Data.Dataset, Target: r.c.Data.Target,
 		Preset: string(r.c.Preset), Seed: r.c.Seed, Epochs: len(records),
 		Pool: r.campaign.Len(), Budget: r.campaign.Budget, Labels: r.campaign.LabelledCount(),
-		Given: r.campaign.Unasked, Withdrawn: r.campaign.Withdrawn, Bad: r.campaign.GoneCount(), Unsure: r.campaign.Unsure(),
+		Given: r.campaign.Unasked, Withdrawn: r.campaign.Withdrawn, Bad: r.campaign.GoneCount() - len(r.none()), None: r.none(), Unsure: r.campaign.Unsure(),
 		Groups: r.campaign.GroupCounts(), LeftOut: len(r.leftOut(nil)),
 		Classes: r.campaign.Data.Classes, ValLabels: r.evaluator.ValLabels(), ValInBudget: false,
 		Images: r.examples.Digest, Accuracy: choices, Versions: trainer.Versions(r.trainer.Backend), Engines: r.folder.Engines,

@@ -28,7 +28,7 @@ func (l *Ledger) Query(by string, round int, questions []Question) ([]Event, err
 			switch v := s.Image(q.ID); {
 			case v.Round == round && v.Status != IsUnqueried:
 				continue
-			case v.Status == IsLabelled || v.Status == IsBad || v.Status == IsUnsure:
+			case v.Status == IsLabelled || v.Status == IsBad || v.Status == IsNone || v.Status == IsUnsure:
 				continue
 			}
 			events = append(events, Event{Kind: Queried, ID: q.ID, Round: round, By: by, Asking: q.Asking})

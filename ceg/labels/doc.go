@@ -1,7 +1,8 @@
 // Package labels stores human labels in a ledger: an append-only file of events, labels.jsonl,
 // from which the current labels are computed.
 //
-// Each line is an [Event]: an image was queried, labelled, put off, skipped, or marked unsure or bad; a
+// Each line is an [Event]: an image was queried, labelled, put off, skipped, or marked unsure, bad or as none of
+// the classes; a
 // label was corrected; an action was undone or redone. Events contain names of classes, images
 // and domains, never indices. A [Ledger] appends events with consecutive numbers and returns
 // once they are on disk. Any number of goroutines and processes may append to one ledger; the
@@ -12,7 +13,7 @@
 // # The fold
 //
 // Undone events are ignored. An annotator's opinion about an image is the annotator's newest
-// answered, corrected, unsure or bad event. A [Rule] combines the annotators' opinions: the
+// answered, corrected, unsure, bad or none event. A [Rule] combines the annotators' opinions: the
 // newest (default), the majority, or none while they differ; a rule event selects the rule. A
 // corrected event overrides older opinions. Without an opinion an image is skipped if it was
 // skipped since its last query, and open otherwise, unless another image was queried in its

@@ -33,9 +33,11 @@ const (
 	Skipped Kind = "skipped"
 	// Later: the annotator wants to see it again when all other queries have a label.
 	Later Kind = "later"
+	// None: the image shows none of the classes; it leaves the pool.
+	None Kind = "none of these"
 	// Unsure: the annotator assigned a class, or none, and wants a second look.
 	Unsure Kind = "unsure"
-	// Bad: the image has none of the classes, or is damaged; it leaves the pool.
+	// Bad: the image is damaged or unusable; it leaves the pool.
 	Bad Kind = "bad image"
 	// Corrected: the class was corrected, which overrides older labels of all annotators.
 	Corrected Kind = "corrected"
@@ -47,7 +49,7 @@ const (
 )
 
 // kinds lists all, in the order of their numbers in a record.
-var kinds = []Kind{Queried, Answered, Skipped, Unsure, Bad, Corrected, Undone, Redone, Ruled, Later}
+var kinds = []Kind{Queried, Answered, Skipped, Unsure, Bad, Corrected, Undone, Redone, Ruled, Later, None}
 
 // acts reports whether an event of the kind can be undone.
 func (k Kind) acts() bool { return k != Queried && k != Undone && k != Redone && k != Ruled }
@@ -198,7 +200,7 @@ func (e Event) check() error {
 		return fmt.Errorf("%s: ID %q has a zero byte", e.Kind, e.ID)
 	case (e.Kind == Answered || e.Kind == Corrected) && e.Class == "":
 		return fmt.Errorf("%s: %q has no class", e.Kind, e.ID)
-	case (e.Kind == Queried || e.Kind == Skipped || e.Kind == Later || e.Kind == Bad) && e.Class != "":
+	case (e.Kind == Queried || e.Kind == Skipped || e.Kind == Later || e.Kind == Bad || e.Kind == None) && e.Class != "":
 		return fmt.Errorf("%s: %q has the class %q, want none", e.Kind, e.ID, e.Class)
 	case e.Round < NoRound || e.Round > math.MaxInt32:
 		return fmt.Errorf("%s: %q has round %d", e.Kind, e.ID, e.Round)

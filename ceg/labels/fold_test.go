@@ -35,6 +35,8 @@ func slowly(events []Event, id string) (status Status, class string) {
 	switch {
 	case said.Kind == Bad:
 		return IsBad, ""
+	case said.Kind == None:
+		return IsNone, ""
 	case said.Kind == Unsure:
 		return IsUnsure, said.Class
 	case said.N != 0:
@@ -62,7 +64,7 @@ func FuzzFold(f *testing.F) {
 			a, b := data[i], data[i+1]
 			e := Event{ID: fmt.Sprint(b % 7), Domain: fmt.Sprint(b % 7 % 2), By: fmt.Sprint(a >> 6), At: time.Unix(int64(i), int64(a)), Class: classes[b%3]}
 			var list []Event
-			switch a % 11 {
+			switch a % 12 {
 			case 0:
 				e.Kind, e.Class, e.Round = Queried, "", int(b>>4)
 				if b&8 != 0 {
@@ -94,6 +96,8 @@ func FuzzFold(f *testing.F) {
 				list = append(list, other)
 			case 10:
 				e.Kind, e.Class = Later, ""
+			case 11:
+				e.Kind, e.Class = None, ""
 			}
 			list = append(list, e)
 			if s.complete(list) != nil {
@@ -140,7 +144,7 @@ func FuzzFold(f *testing.F) {
 		if n := len(s.OpenImages(-1)); n != open {
 			t.Fatalf("%d open, %d counted", n, open)
 		}
-		for _, status := range []Status{IsUnsure, IsSkipped, IsBad} {
+		for _, status := range []Status{IsUnsure, IsSkipped, IsBad, IsNone} {
 			for _, v := range s.With(status) {
 				if v.Status != status {
 					t.Fatalf("%+v is listed as %v", v, status)

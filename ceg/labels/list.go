@@ -70,12 +70,14 @@ func WriteGiven(w io.Writer, list []datasets.Label) error {
 	return WriteEvents(w, events)
 }
 
-// WriteEvents writes events as a ledger: each is an act by itself, about an image that was not
-// queried.
+// WriteEvents writes events as a ledger: each label is an act by itself, about an image that was
+// not queried.
 func WriteEvents(w io.Writer, events []Event) error {
 	out := bufio.NewWriter(w)
 	for i, e := range events {
-		e.N, e.Act, e.Round = int64(i+1), int64(i+1), NoRound
+		if e.N, e.Act = int64(i+1), int64(i+1); e.Kind != Queried {
+			e.Round = NoRound
+		}
 		line, err := e.MarshalJSON()
 		if err != nil {
 			return err

@@ -26,6 +26,8 @@ type Image struct {
 	// Turned is the number of the newest event that undid, redid or re-settled something about
 	// the image, or 0.
 	Turned int64 `json:"-"`
+	// Asker names the program of that query.
+	Asker string `json:"-"`
 	// Later is true for an image without a label that was put off since its last query.
 	Later bool `json:"later,omitempty"`
 	// Asking is what was known at the last query, or nil.
@@ -47,6 +49,7 @@ func (s *State) show(k int32) Image {
 		Later: (im.status == IsOpen || im.status == IsSkipped) && im.putOff()}
 	if im.asked >= 0 {
 		v.Round, v.Asked, v.Asking = int(s.records[im.asked].round), int64(im.asked)+1, s.asking[im.asked]
+		v.Asker = s.names.list[s.records[im.asked].by]
 	}
 	if im.decided >= 0 {
 		r := &s.records[im.decided]
@@ -141,6 +144,8 @@ func (s *State) ImageFor(by, id string) Image {
 			continue
 		case r.is(Bad):
 			v.Status = IsBad
+		case r.is(None):
+			v.Status = IsNone
 		case r.is(Unsure):
 			v.Status = IsUnsure
 		default:
@@ -162,7 +167,7 @@ func (s *State) With(status Status) []Image {
 	switch status {
 	case IsOpen:
 		return s.OpenImages(-1)
-	case IsUnsure, IsSkipped, IsBad, IsDisputed:
+	case IsUnsure, IsSkipped, IsBad, IsDisputed, IsNone:
 		list := slices.Collect(maps.Keys(s.special[status]))
 		slices.SortFunc(list, func(a, b int32) int {
 			x, y := &s.images[a], &s.images[b]
@@ -232,6 +237,7 @@ type Counts struct {
 	Replaced  int `json:"replaced"`
 	Bad       int `json:"bad"`
 	Disputed  int `json:"disputed"`
+	None      int `json:"none"`
 	WithClass int `json:"with_class"` // labelled ones, and unsure ones with a class
 }
 
@@ -252,6 +258,8 @@ func (c *Counts) Add(status Status, class bool, n int) {
 		c.Bad += n
 	case IsDisputed:
 		c.Disputed += n
+	case IsNone:
+		c.None += n
 	}
 	if class {
 		c.WithClass += n

@@ -70,7 +70,7 @@ func (s *State) Event(n int64) (e Event, ok bool) {
 // events.
 func (s *State) Standing() (list []Event) {
 	for i := range s.records {
-		if r := &s.records[i]; !r.undone && r.is(Answered, Unsure, Bad, Corrected, Ruled) {
+		if r := &s.records[i]; !r.undone && r.is(Answered, Unsure, Bad, None, Corrected, Ruled) {
 			e, _ := s.Event(int64(i) + 1)
 			list = append(list, e)
 		}

@@ -73,18 +73,23 @@ func (s *State) decide(list []int32) (Status, int32) {
 	switch r := &s.records[chosen]; {
 	case r.is(Bad):
 		return IsBad, chosen
+	case r.is(None):
+		return IsNone, chosen
 	case r.is(Unsure):
 		return IsUnsure, chosen
 	}
 	return IsLabelled, chosen
 }
 
-// vote returns the class of an opinion as a number, -1 for a bad image; ok is false if
-// there is none.
+// vote returns the class of an opinion as a number, -1 for a bad image and -2 for none of the
+// classes; ok is false if it is no vote.
 func (s *State) vote(i int32) (v int32, ok bool) {
 	r := &s.records[i]
 	if r.is(Bad) {
 		return -1, true
+	}
+	if r.is(None) {
+		return -2, true
 	}
 	return r.class, r.class != 0
 }

@@ -28,11 +28,13 @@ const (
 	IsBad
 	// IsDisputed: annotators disagree, and the rule is AskAgain.
 	IsDisputed
+	// IsNone: it shows none of the classes, and has left the pool.
+	IsNone
 
 	statusCount
 )
 
-var statusNames = [statusCount]string{"unasked", "open", "labelled", "unsure", "skipped", "replaced", "bad", "disputed"}
+var statusNames = [statusCount]string{"unasked", "open", "labelled", "unsure", "skipped", "replaced", "bad", "disputed", "none of these"}
 
 // String returns the status as a word.
 func (s Status) String() string { return statusNames[s] }
@@ -86,7 +88,7 @@ type cell struct {
 func newState(classes []string, o Options) *State {
 	s := &State{rule: o.Rule, domain: o.Domain, index: make(map[string]int32), names: newNames(),
 		asking: make(map[int32]*Asking), cells: make(map[cell]int), later: make(map[int32]bool), stacks: make(map[int32]*stack)}
-	for _, status := range []Status{IsUnsure, IsSkipped, IsBad, IsDisputed} {
+	for _, status := range []Status{IsUnsure, IsSkipped, IsBad, IsDisputed, IsNone} {
 		s.special[status] = make(map[int32]bool)
 	}
 	if classes != nil {
@@ -153,7 +155,7 @@ func (s *State) checkPlace(e Event) error {
 		return nil
 	}
 	if len(s.records) > 0 && e.Kind.acts() {
-		if r := &s.records[len(s.records)-1]; r.is(Answered, Skipped, Later, Unsure, Bad, Corrected) && int64(r.act)+1 == e.Act && s.names.list[r.by] == e.By {
+		if r := &s.records[len(s.records)-1]; r.is(Answered, Skipped, Later, Unsure, Bad, None, Corrected) && int64(r.act)+1 == e.Act && s.names.list[r.by] == e.By {
 			return nil
 		}
 	}

@@ -69,7 +69,8 @@ type Predictor struct {
 	// nil until a prediction needs them.
 	labelled   []string
 	directions []float32
-	usual      float64 // distance among them
+	usual      float64   // distance among them
+	strangers  []float32 // L2-normalised features of images that show none of the classes
 }
 
 // Open opens the run in a folder on the best backend of this machine. Training images are
@@ -279,6 +280,9 @@ func (p *Predictor) loadLabelled() error {
 	}
 	if k != nil {
 		p.Novelty = k.Novelty
+		for i := range len(k.Strangers) / max(k.Dim, 1) {
+			p.strangers = append(p.strangers, direction(row(k.Strangers, i, k.Dim))...)
+		}
 	}
 	return nil
 }

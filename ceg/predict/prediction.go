@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/rundir/calibration"
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
@@ -31,8 +32,9 @@ type Prediction struct {
 	Distance float32 `json:"distance" parquet:"distance"`
 	Nearest  string  `json:"nearest" parquet:"nearest,dict"`
 	// LooksNew is true if the image is farther from all labelled images than 95% of the run's
-	// unlabelled images are, whatever the probability is; see [audit.Novelty]. It is false for
-	// runs without a threshold.
+	// unlabelled images are, whatever the probability is; see [audit.Novelty]. An image that is
+	// nearer to one of none of the classes counts as farther ([audit.Strangeness]). LooksNew is
+	// false for runs without a threshold.
 	LooksNew bool `json:"looks_new" parquet:"looks_new,optional"`
 
 	// Set is the prediction set, classes separated by |, empty if not requested. Abstained is
@@ -103,11 +105,17 @@ func (p *Predictor) prediction(path string, features, logits []float32) Predicti
 		out.Set = strings.Join(names, "|")
 	}
 	out.Abstained = p.Abstain != nil && probs[first] < p.Abstain.Threshold
-	at, cosine := p.nearest(direction(features))
+	d := direction(features)
+	at, cosine := p.nearest(d)
 	out.Nearest, out.Distance = p.labelled[at], float32((1-cosine)/p.usual)
-	out.LooksNew = p.Novelty.Flags(1 - cosine)
+	_, like := nearestRow(p.strangers, d, -1)
+	out.LooksNew = p.Novelty.Flags(audit.Strangeness(1-cosine, 1-like))
 	return out
 }
+
+// Strangers returns the number of images of none of the classes by which LooksNew recognises
+// others, after the first prediction.
+func (p *Predictor) Strangers() int { return len(p.strangers) / max(p.Model.Features, 1) }
 
 // direction returns features at length 1; zero features stay zero.
 func direction(features []float32) []float32 {
@@ -151,13 +159,19 @@ func (p *Predictor) nearest(d []float32) (at int, cosine float64) { return p.nea
 
 // nearestBut is nearest among all labelled images but one.
 func (p *Predictor) nearestBut(but int, d []float32) (at int, cosine float64) {
+	return nearestRow(p.directions, d, but)
+}
+
+// nearestRow returns the row whose direction is closest to d, except row but, and the cosine
+// between the two, -Inf without rows.
+func nearestRow(rows, d []float32, but int) (at int, cosine float64) {
 	cosine = math.Inf(-1)
-	for i := range p.labelled {
+	for i := range len(rows) / len(d) {
 		if i == but {
 			continue
 		}
 		var sum float64
-		for k, v := range row(p.directions, i, len(d)) {
+		for k, v := range row(rows, i, len(d)) {
 			sum += float64(v) * float64(d[k])
 		}
 		if sum > cosine {

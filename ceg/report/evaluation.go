@@ -79,7 +79,8 @@ func labelNotes(r *result.Result) (notes []string) {
 		count     int
 		one, more string
 	}{{r.Given, "label was added without a query", "labels were added without a query"},
-		{r.Withdrawn, "label was withdrawn", "labels were withdrawn"}, {r.Bad, "bad image was removed from the pool", "bad images were removed from the pool"}} {
+		{r.Withdrawn, "label was withdrawn", "labels were withdrawn"}, {r.Bad, "bad image was removed from the pool", "bad images were removed from the pool"},
+		{len(r.None), "image shows none of the classes and was removed from the pool", "images show none of the classes and were removed from the pool"}} {
 		switch n.count {
 		case 0:
 		case 1:

@@ -30,6 +30,9 @@ type Result struct {
 	Given     int `json:"given,omitempty"`
 	Withdrawn int `json:"withdrawn,omitempty"`
 	Bad       int `json:"bad,omitempty"`
+	// None lists the IDs, in byte order, of the images that show none of the classes. They have
+	// left the pool, and each has used one of the budget's labels.
+	None []string `json:"none,omitempty"`
 	// Groups counts groups of images; nil without groups.
 	Groups *GroupCounts `json:"groups,omitempty"`
 	// LeftOut is the number of the files of the user's own images that are not used.

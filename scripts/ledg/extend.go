@@ -156,6 +156,9 @@ func taken(of, out string, e *ceg.Extended) (lines []string) {
 	}
 	lines = append(lines, fmt.Sprintf("%s begins with %s of %s%s (%s); %d of the budget of %s are left to query",
 		out, count(e.Taken, "label"), of, unfinished, strings.Join(by, ", "), e.ToQuery, e.Config.Exploration.Budget))
+	if n := len(e.Again); n > 0 {
+		lines = append(lines, fmt.Sprintf("%s of none of the old classes: queried again", count(n, "image")))
+	}
 	if e.Corrected > 0 {
 		lines = append(lines, fmt.Sprintf("%s corrected by the data set", count(e.Corrected, "label")))
 	}

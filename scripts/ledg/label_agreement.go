@@ -50,6 +50,9 @@ func reportAgreement(w io.Writer, s *labels.State) {
 	all, _, _ := s.Count()
 	fmt.Fprintf(w, "%s: %d images with a label, %d open, %d skipped, %d unsure, %d bad, %d disputed\n", labels.File,
 		all.WithClass, all.Open, all.Skipped, all.Unsure, all.Bad, all.Disputed)
+	if all.None > 0 {
+		fmt.Fprintf(w, "%s of none of the classes\n", count(all.None, "image"))
+	}
 	agreements, differ := s.Agreements()
 	for _, a := range agreements {
 		fmt.Fprintln(w, a)

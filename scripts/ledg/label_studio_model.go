@@ -95,7 +95,7 @@ func (b *studioBackend) rank(dir string) ([]string, error) {
 			case class != datasets.Unknown:
 				given = append(given, i)
 				c.LabelledClasses, c.LabelledDomains = append(c.LabelledClasses, class), append(c.LabelledDomains, e.Domains[i])
-			case v.Status != labels.IsBad:
+			case v.Status != labels.IsBad && v.Status != labels.IsNone:
 				free = append(free, i)
 				c.IDs, c.Domains = append(c.IDs, id), append(c.Domains, e.Domains[i])
 			}

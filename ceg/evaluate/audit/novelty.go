@@ -39,6 +39,30 @@ func NewNovelty(distances []float64) *Novelty {
 // Flags reports whether an image at a distance looks like nothing known.
 func (n *Novelty) Flags(distance float64) bool { return n != nil && distance > n.Threshold }
 
+// Strangeness returns the distance by which an image is flagged, where some images are known to
+// show nothing labelled: its distance to the nearest known image, times the ratio of the two
+// distances if the nearest stranger is closer.
+func Strangeness(known, stranger float64) float64 {
+	const rounding = 1e-6 // of equal directions
+	if stranger >= known {
+		return known
+	}
+	return known * known / max(stranger, rounding)
+}
+
+// NewNoveltyBeside is NewNovelty where some images are known to show nothing labelled: from the
+// distances of held-out images to the nearest known image and to the nearest stranger, by
+// [Strangeness]. Images nearer to a stranger are left out as probable strangers.
+func NewNoveltyBeside(known, strangers []float64) *Novelty {
+	var list []float64
+	for i, d := range known {
+		if strangers[i] >= d {
+			list = append(list, d)
+		}
+	}
+	return NewNovelty(list)
+}
+
 // Distances returns the cosine distance of each row to the nearest of some known rows. Rows of
 // zeros are at distance 1.
 func Distances(rows, known cluster.Matrix) []float64 {

@@ -48,3 +48,52 @@ func TestNovelty(t *testing.T) {
 		t.Error("there is a threshold from too few images")
 	}
 }
+
+// A stranger between two known images, too near to be flagged, is flagged once one of its kind is
+// marked. Strangers among the held-out images do not raise the threshold, and known images are
+// flagged as rarely as before.
+func TestStrangeness(t *testing.T) {
+	const d = 8
+	r := seed.New(1, "strangeness")
+	near := func(n int, centre ...float32) cluster.Matrix {
+		m := cluster.Matrix{Rows: n, Cols: d, Stride: d, Data: make([]float32, n*d)}
+		for i := range n {
+			for j := range d {
+				m.Data[i*d+j] = centre[j] + float32(0.1*r.NormFloat64())
+			}
+		}
+		return m
+	}
+	known := []float32{1, 0, 0, 0, 0, 0, 0, 0}
+	odd := []float32{1, 0.4, 0, 0, 0, 0, 0, 0}
+	labelled, marked := near(20, known...), near(3, odd...)
+	both := func(m cluster.Matrix) (k, s []float64) {
+		return audit.Distances(m, labelled), audit.Distances(m, marked)
+	}
+	held := near(1000, known...)
+	strangers := near(200, odd...)
+	share := func(m cluster.Matrix, flags func(k, s float64) bool) float64 {
+		k, s := both(m)
+		n := 0
+		for i := range k {
+			if flags(k[i], s[i]) {
+				n++
+			}
+		}
+		return float64(n) / float64(len(k))
+	}
+	plain := audit.NewNovelty(audit.Distances(held, labelled))
+	mixed := held
+	mixed.Rows, mixed.Data = held.Rows+strangers.Rows, append(held.Data, strangers.Data...)
+	beside := audit.NewNoveltyBeside(both(mixed))
+	before := func(k, _ float64) bool { return plain.Flags(k) }
+	after := func(k, s float64) bool { return beside.Flags(audit.Strangeness(k, s)) }
+	fresh, others := near(1000, known...), near(1000, odd...)
+	t.Logf("strangers: %.2f before, %.2f after; known images: %.3f before, %.3f after", share(others, before), share(others, after), share(fresh, before), share(fresh, after))
+	if share(others, after) < share(others, before)+0.1 || share(fresh, after) > 0.08 {
+		t.Error("marked strangers do not help, or raise false alarms")
+	}
+	if s := audit.Strangeness(0.2, 0.3); s != 0.2 {
+		t.Errorf("nearer to a known image: %v", s)
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
 )
@@ -293,7 +294,12 @@ func (p *Campaign) Query(ctx context.Context, n int, choose Chooser) ([]result.Q
 func (p *Campaign) Sync() ([]result.Query, error) { return p.oracle.sync(p) }
 
 // Unsure lists the examples marked unsure.
-func (p *Campaign) Unsure() []string { return p.oracle.unsure() }
+func (p *Campaign) Unsure() []string { return p.oracle.marked(labels.IsUnsure) }
+
+// None lists the examples marked as showing none of the classes.
+func (p *Campaign) None() []string {
+	return slices.DeleteFunc(p.oracle.marked(labels.IsNone), func(id string) bool { _, ok := p.Domain(id); return !ok })
+}
 
 // Another queries one label of each source domain without any, since a batch needs every domain.
 // It returns nil if all have one, and otherwise an *Awaiting, or an error that names a domain

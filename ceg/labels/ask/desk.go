@@ -45,14 +45,22 @@ type Instead func(vacant []string, taken func(id string) bool) ([]labels.Questio
 // selects images for which may is true; it is called only if queries are missing, and must then
 // return the same ones again. An image that was put off is awaited until it is labelled or
 // skipped, and then has no replacement. Another skipped image without a replacement is queried
-// again; other unlabelled images are dropped, so there may be fewer labels.
-func (d *Desk) Round(round, n int, choose func(may func(id string) bool) ([]labels.Question, error), instead Instead) ([]Answer, error) {
+// again; other unlabelled images are dropped, so there may be fewer labels. An image of none of
+// the classes takes the place of a label. Images that another program has queried in the round
+// take places, too.
+func (d *Desk) Round(round, n int, choose func(n int, may func(id string) bool) ([]labels.Question, error), instead Instead) ([]Answer, error) {
 	if err := d.Ledger.Refresh(); err != nil {
 		return nil, err
 	}
 	places := d.places(round)
 	if len(places) < n {
-		questions, err := choose(d.may(round))
+		others := 0
+		for _, p := range places {
+			if p[0].Asker != d.By {
+				others++
+			}
+		}
+		questions, err := choose(n-others, d.may(round))
 		if err != nil {
 			return nil, err
 		}
@@ -142,7 +150,7 @@ func (d *Desk) fill(round int, places []place, instead Instead) (bool, error) {
 	var vacant []labels.Image
 	for _, p := range places {
 		last := p[len(p)-1]
-		if given := last.Status == labels.IsSkipped && last.Later; !given && len(answers([]place{p})) == 0 {
+		if given := last.Status == labels.IsNone || last.Status == labels.IsSkipped && last.Later; !given && len(answers([]place{p})) == 0 {
 			vacant = append(vacant, last)
 		}
 	}
@@ -182,13 +190,14 @@ func (d *Desk) fill(round int, places []place, instead Instead) (bool, error) {
 	return len(asked)+len(again) > 0, err
 }
 
-// may returns a predicate for the images that can be queried in a round: those that have been in
-// it, and those without an effective label.
+// may returns a predicate for the images that can be queried in a round: those that this program
+// has queried in it, and those without an effective label.
 func (d *Desk) may(round int) func(string) bool {
 	return func(id string) (yes bool) {
 		d.Ledger.View(func(s *labels.State) {
 			v := s.Image(id)
-			yes = v.Round == round || v.Status != labels.IsLabelled && v.Status != labels.IsBad && v.Status != labels.IsUnsure
+			yes = v.Round == round && v.Asker == d.By ||
+				v.Round != round && !slices.Contains([]labels.Status{labels.IsLabelled, labels.IsBad, labels.IsNone, labels.IsUnsure}, v.Status)
 		})
 		return yes
 	}
@@ -259,7 +268,7 @@ func (d *Desk) Another(round int, groups [][]string) (none []int, err error) {
 }
 
 // Awaiting returns the *Awaiting of the newest round, as Round would, or nil if all labels are
-// there. It selects nothing.
+// there. It selects nothing. With By, a round is one that this program has queried.
 func (d *Desk) Awaiting() error {
 	if err := d.Ledger.Refresh(); err != nil {
 		return err
@@ -267,7 +276,9 @@ func (d *Desk) Awaiting() error {
 	round := labels.NoRound
 	d.Ledger.View(func(s *labels.State) {
 		for v := range s.Images() {
-			round = max(round, v.Round)
+			if d.By == "" || v.Asker == d.By {
+				round = max(round, v.Round)
+			}
 		}
 	})
 	if round == labels.NoRound {

@@ -63,7 +63,7 @@ func (g game) round(round, n int, said ...labels.Event) (awaited, answered strin
 		return list
 	}
 	d := ask.Desk{Ledger: ledger, By: "test"}
-	answers, err := d.Round(round, n, func(may func(string) bool) ([]labels.Question, error) { return first(n, may), nil },
+	answers, err := d.Round(round, n, func(n int, may func(string) bool) ([]labels.Question, error) { return first(n, may), nil },
 		func(vacant []string, taken func(string) bool) ([]labels.Question, error) {
 			return ask.Replace(vacant, domain, func(d, n int) ([]labels.Question, error) {
 				return first(n, func(id string) bool { return domain(id) == d && !taken(id) }), nil
@@ -163,7 +163,7 @@ func TestDesk(t *testing.T) {
 		t.Fatal(err)
 	}
 	round := func() ([]ask.Answer, error) {
-		return d.Round(3, 3, func(func(string) bool) ([]labels.Question, error) { return questions, nil },
+		return d.Round(3, 3, func(int, func(string) bool) ([]labels.Question, error) { return questions, nil },
 			func(vacant []string, _ func(string) bool) ([]labels.Question, error) {
 				return make([]labels.Question, len(vacant)), nil
 			})

@@ -22,7 +22,8 @@ type Oracle interface {
 	round(ctx context.Context, round, n int, choose Chooser) ([]Answer, error)
 	sync(p *Campaign) ([]result.Query, error)
 	another(p *Campaign, domains []int) error
-	unsure() []string
+	// marked returns the images marked as labels.IsUnsure or labels.IsNone, in byte order.
+	marked(labels.Status) []string
 	close() error
 }
 
@@ -42,7 +43,7 @@ const SimulatedBy = "simulated"
 func (s simulated) knows(example int) bool                 { return s.class(example) >= 0 }
 func (s simulated) prelabelled() []Answer                  { return nil }
 func (s simulated) sync(*Campaign) ([]result.Query, error) { return nil, nil }
-func (s simulated) unsure() []string                       { return nil }
+func (s simulated) marked(labels.Status) []string          { return nil }
 func (s simulated) close() error                           { return nil }
 
 func (s simulated) another(p *Campaign, domains []int) error {

@@ -19,6 +19,9 @@ type people struct {
 	seed     uint64                // of the run
 }
 
+// RunBy names a run in its ledger.
+const RunBy = "run"
+
 // dataSetOracle is who gave the classes that a data set names.
 const dataSetOracle = "data set"
 
@@ -36,7 +39,7 @@ func People(dir string, p *Campaign, truth func(example int) int, runSeed uint64
 	if err != nil {
 		return nil, nil, err
 	}
-	return &people{Desk{Ledger: ledger, By: "run"}, p, truth, runSeed}, ledger.Notes(), nil
+	return &people{Desk{Ledger: ledger, By: RunBy}, p, truth, runSeed}, ledger.Notes(), nil
 }
 
 func (o *people) knows(int) bool { return true }
@@ -57,16 +60,20 @@ func (o *people) prelabelled() (list []Answer) {
 func (o *people) round(_ context.Context, round, n int, choose Chooser) ([]Answer, error) {
 	p := o.campaign
 	return o.desk.Round(round, n,
-		func(may func(string) bool) ([]labels.Question, error) { return choose(n, may) },
+		func(n int, may func(string) bool) ([]labels.Question, error) { return choose(n, may) },
 		func(vacant []string, taken func(id string) bool) ([]labels.Question, error) {
 			asked := p.takenGroups(taken)
+			like, err := o.likeBad()
+			if err != nil {
+				return nil, err
+			}
 			return Replace(vacant, p.SourceOf, func(domain, n int) ([]labels.Question, error) {
 				free := func(id string) bool { return p.SourceOf(id) == domain && !taken(id) }
-				if asked == nil {
+				if asked == nil && like == nil {
 					return choose(n, free)
 				}
 				// choose must not see queries of the current round as labels.
-				list, err := choose(n, func(id string) bool { return free(id) && !asked[p.groupOf(id)] })
+				list, err := choose(n, func(id string) bool { return free(id) && !like[id] && (asked == nil || !asked[p.groupOf(id)]) })
 				if err != nil || len(list) == n {
 					return list, err
 				}
@@ -103,7 +110,7 @@ func (o *people) sync(p *Campaign) (came []result.Query, err error) {
 	}
 	said := map[string]labels.Label{}
 	var list []labels.Label
-	bad := map[string]bool{}
+	bad := map[string]bool{} // or of none of the classes
 	mine := func(id string, round int) bool {
 		_, ok := p.Domain(id)
 		return ok && round <= p.Round
@@ -114,7 +121,7 @@ func (o *people) sync(p *Campaign) (came []result.Query, err error) {
 				said[l.ID], list = l, append(list, l)
 			}
 		}
-		for _, v := range s.With(labels.IsBad) {
+		for _, v := range append(s.With(labels.IsBad), s.With(labels.IsNone)...) {
 			bad[v.ID] = mine(v.ID, v.Round)
 		}
 	})
@@ -176,9 +183,9 @@ func (o *people) another(p *Campaign, domains []int) error {
 	return err
 }
 
-func (o *people) unsure() (ids []string) {
+func (o *people) marked(status labels.Status) (ids []string) {
 	o.desk.Ledger.View(func(s *labels.State) {
-		for _, v := range s.With(labels.IsUnsure) {
+		for _, v := range s.With(status) {
 			ids = append(ids, v.ID)
 		}
 	})

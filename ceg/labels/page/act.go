@@ -14,7 +14,7 @@ import (
 // action is the body of POST act.
 type action struct {
 	Client string `json:"client"`
-	// Op is answer, group, confirm, skip, unsure, bad, page, undo, redo or again. confirm
+	// Op is answer, group, confirm, none, skip, unsure, bad, page, undo, redo or again. confirm
 	// settles the class that an image has; group labels all of its group.
 	Op string `json:"op"`
 	// ID, Rev and Class describe one image; Rev is the state that the page showed. Class is used
@@ -81,7 +81,7 @@ func (s *Server) act(r *http.Request) (any, error) {
 	}
 	a.Seconds = min(a.Seconds, 24*3600)
 	switch a.Op {
-	case "answer", "confirm", "skip", "unsure", "bad":
+	case "answer", "confirm", "none", "skip", "unsure", "bad":
 		return s.one(who(r), a)
 	case "group":
 		return s.group(who(r), a)
@@ -106,7 +106,7 @@ func (s *Server) event(by *annotator, a action, id string, im labels.Image) (e l
 	case "answer":
 		e.Kind, e.Class = labels.Answered, a.Class
 		switch im.Status {
-		case labels.IsLabelled, labels.IsBad, labels.IsDisputed:
+		case labels.IsLabelled, labels.IsBad, labels.IsNone, labels.IsDisputed:
 			if !s.o.Blind {
 				e.Kind = labels.Corrected // a different class for a labelled image on screen is a correction
 			}
@@ -115,6 +115,9 @@ func (s *Server) event(by *annotator, a action, id string, im labels.Image) (e l
 	case "confirm":
 		e.Kind, e.Class = labels.Corrected, a.Class
 		return e, im.Status == labels.IsLabelled && im.Class == a.Class
+	case "none":
+		e.Kind = labels.None
+		return e, im.Status != labels.IsNone
 	case "bad":
 		e.Kind = labels.Bad
 		return e, im.Status != labels.IsBad
@@ -140,6 +143,8 @@ func (s *Server) one(by *annotator, a action) (any, error) {
 	switch _, ok := s.class[a.Class]; {
 	case a.Op == "confirm" && s.o.Blind:
 		return nil, refuse(http.StatusBadRequest, "blind labels settle nothing")
+	case a.Op == "none" && s.noneIsClass():
+		return nil, refuse(http.StatusBadRequest, "%q is a class here", labels.None)
 	case (a.Op == "answer" || a.Op == "confirm") && !ok:
 		return nil, refuse(http.StatusBadRequest, "there is no class %q", a.Class)
 	case a.Op != "answer" && a.Op != "confirm" && a.Class != "":

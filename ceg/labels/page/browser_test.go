@@ -100,7 +100,7 @@ func press(t *testing.T, ctx context.Context, key string, options ...chromedp.Ke
 func keyOf(class string) string {
 	for i, name := range animals {
 		if name == class {
-			return string("1234567890"[i])
+			return string("123456789q"[i])
 		}
 	}
 	return "?"

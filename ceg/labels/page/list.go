@@ -51,7 +51,7 @@ func (s *Server) list(r *http.Request) (any, error) {
 	add := func(im labels.Image) {
 		reply.Items = append(reply.Items, listItem{im.ID, s.domainOf(im.ID), text(path.Base(im.ID)), statusText(im)})
 	}
-	status, known := map[string]labels.Status{"unsure": labels.IsUnsure, "skipped": labels.IsSkipped, "bad": labels.IsBad}[q.Get("state")]
+	status, known := map[string]labels.Status{"unsure": labels.IsUnsure, "skipped": labels.IsSkipped, "bad": labels.IsBad, "none": labels.IsNone}[q.Get("state")]
 	switch {
 	case q.Get("state") == "answered":
 		s.o.Ledger.View(func(st *labels.State) {
@@ -86,7 +86,7 @@ func (s *Server) list(r *http.Request) (any, error) {
 			}
 		})
 	default:
-		return nil, refuse(http.StatusBadRequest, "state: want answered, unsure, skipped or bad")
+		return nil, refuse(http.StatusBadRequest, "state: want answered, none, unsure, skipped or bad")
 	}
 	return reply, nil
 }

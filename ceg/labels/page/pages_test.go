@@ -79,14 +79,18 @@ func TestPages(t *testing.T) {
 	}
 	press(t, ctx, kb.Escape)
 	id = shown(t, ctx, "")
-	for _, key := range []string{"s", "u", "x"} {
+	for _, key := range []string{"s", "u", "x", "0"} {
+		before = id
 		press(t, ctx, key)
 		id = shown(t, ctx, id)
+	}
+	if im := state(t, dir).Image(before); im.Status != labels.IsNone || js[string](t, ctx, `document.querySelector("#none i").textContent`) != "1" {
+		t.Errorf("key 0 makes it %+v", im)
 	}
 	press(t, ctx, "l")
 	until(t, ctx, `document.querySelectorAll("#answered .thumb").length >= 6`)
 	look(t, ctx, "answers")
-	js[bool](t, ctx, `document.querySelectorAll("#chips button")[1].click() || true`)
+	js[bool](t, ctx, `document.querySelectorAll("#chips button")[2].click() || true`)
 	until(t, ctx, `document.querySelectorAll("#answered .thumb").length === 1`)
 	look(t, ctx, "unsure")
 	js[bool](t, ctx, `document.querySelectorAll("#chips button")[0].click() || true`)

@@ -234,7 +234,7 @@ func (s *Server) window(a *annotator, st *labels.State, name string) (*client, s
 func (s *Server) show(st *labels.State, c *client, key string) []string {
 	c.pinned = slices.DeleteFunc(c.pinned, func(p pin) bool {
 		im := c.who.image(st, p.id)
-		settled := im.Status == labels.IsLabelled || im.Status == labels.IsBad
+		settled := im.Status == labels.IsLabelled || im.Status == labels.IsBad || im.Status == labels.IsNone
 		other := s.holderOf(c.who, p.id, key)
 		if rev(im) == p.rev && (settled || other == nil || !other.onScreen(p.id)) {
 			return false

@@ -315,7 +315,7 @@ func (s *Server) duplicates(ctx context.Context, reply *reviewReply) (bool, erro
 			if first.Class == "" && second.Class != "" {
 				a, b, first, second = b, a, second, first
 			}
-			if first.Status == labels.IsBad || second.Status == labels.IsBad || first.Class != "" && first.Class == second.Class {
+			if gone(first) || gone(second) || first.Class != "" && first.Class == second.Class {
 				continue
 			}
 			if reply.Items = append(reply.Items, reviewItem{reviewImage: b, First: &a, Probability: 1 - p.Distance}); len(reply.Items) == maxItems {
@@ -328,3 +328,6 @@ func (s *Server) duplicates(ctx context.Context, reply *reviewReply) (bool, erro
 	}
 	return true, x.err
 }
+
+// gone reports whether an image has left the pool.
+func gone(im labels.Image) bool { return im.Status == labels.IsBad || im.Status == labels.IsNone }

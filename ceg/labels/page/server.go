@@ -261,6 +261,8 @@ type setupReply struct {
 	Again       string   `json:"again"`
 	Empty       string   `json:"empty"`
 	By          string   `json:"by"`
+	// None says whether "none of these" is an answer beside the classes.
+	None bool `json:"none"`
 	// Reviews says whether labels can be reviewed at all.
 	Reviews bool `json:"reviews"`
 	// Groups says whether images belong together.
@@ -279,8 +281,11 @@ func (s *Server) setup(r *http.Request) (any, error) {
 	for _, g := range s.predictions {
 		some = some || len(g.list) > 0
 	}
-	return setupReply{s.o.Title, s.o.Classes, domains, some, s.o.Next, s.o.Again, s.o.Empty, who(r).name, !s.o.Blind, s.groups != nil}, nil
+	return setupReply{s.o.Title, s.o.Classes, domains, some, s.o.Next, s.o.Again, s.o.Empty, who(r).name, !s.noneIsClass(), !s.o.Blind, s.groups != nil}, nil
 }
+
+// noneIsClass reports whether "none of these" is one of the classes, as for a site.
+func (s *Server) noneIsClass() bool { return slices.Contains(s.o.Classes, string(labels.None)) }
 
 // running serves the description of the running server to programs.
 func (s *Server) running(*http.Request) (any, error) {

@@ -38,6 +38,7 @@ type counts struct {
 	Later    int `json:"later"` // of the open ones
 	Skipped  int `json:"skipped"`
 	Bad      int `json:"bad"`
+	None     int `json:"none"` // of the classes
 }
 
 // view is what a window shows.
@@ -86,6 +87,8 @@ func statusText(im labels.Image) string {
 		return "skipped"
 	case labels.IsReplaced:
 		return "skipped"
+	case labels.IsNone:
+		return string(labels.None)
 	case labels.IsBad:
 		return "bad image"
 	case labels.IsDisputed:
@@ -211,7 +214,7 @@ func (s *Server) count(a *annotator, st *labels.State, v *view) {
 		all, domains, classes = a.own.count(st)
 		later = len(a.own.later)
 	}
-	v.N = counts{Open: all.Open + all.Disputed, Later: later, Answered: all.Labelled, Unsure: all.Unsure, Skipped: all.Skipped, Bad: all.Bad}
+	v.N = counts{Open: all.Open + all.Disputed, Later: later, Answered: all.Labelled, Unsure: all.Unsure, Skipped: all.Skipped, Bad: all.Bad, None: all.None}
 	v.ByClass = make([]int, len(s.o.Classes))
 	for _, row := range classes {
 		for name, n := range row {
@@ -223,10 +226,10 @@ func (s *Server) count(a *annotator, st *labels.State, v *view) {
 	v.ByDomain = make([][2]int, len(s.o.Data.Domains))
 	for k, name := range s.o.Data.Domains {
 		c := domains[text(name)]
-		done := c.Labelled + c.Unsure + c.Bad
+		done := c.Labelled + c.Unsure + c.Bad + c.None
 		total := max(done+c.Open+c.Disputed+c.Skipped, s.unknown[k])
 		v.ByDomain[k] = [2]int{done, total}
 		v.N.Total += total
 	}
-	v.N.Open = max(0, v.N.Total-v.N.Answered-v.N.Unsure-v.N.Bad-v.N.Skipped)
+	v.N.Open = max(0, v.N.Total-v.N.Answered-v.N.Unsure-v.N.Bad-v.N.None-v.N.Skipped)
 }

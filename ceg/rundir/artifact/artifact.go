@@ -45,8 +45,10 @@ type Artifact struct {
 	// nil. Missed are labelled images that cross-validation misclassifies.
 	Estimate *audit.Estimate
 	Missed   []Missed
-	// Novelty is the threshold of the distance to the labelled images; nil in older runs.
+	// Novelty is the threshold of audit.Strangeness; nil in older runs.
 	Novelty *audit.Novelty
+	// Strangers [n, Dim] are the features of images that show none of the classes.
+	Strangers []float32
 }
 
 // Missed is a misclassified image.
@@ -104,6 +106,9 @@ func (k *Artifact) Write(w io.Writer) error {
 		entries = append(entries, safetensors.Entry{Name: name, DType: dtype, Shape: shape, Data: data})
 	}
 	add("features", safetensors.Float32, k.Dim, k.Features)
+	if len(k.Strangers) > 0 {
+		add("strangers", safetensors.Float32, k.Dim, k.Strangers)
+	}
 	if len(k.Measured) > 0 {
 		domain, split, class := make([]int32, len(k.Measured)), make([]int32, len(k.Measured)), make([]int32, len(k.Measured))
 		for i, e := range k.Measured {
@@ -136,10 +141,21 @@ func Read(dir string) (k *Artifact, err error) {
 	if k, err = n.kept(); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if k.Features, k.Dim, err = matrix(f, "features"); err != nil || !f.Has("logits") {
+	if k.Features, k.Dim, err = matrix(f, "features"); err != nil {
 		return k, err
 	}
 	cols := 0
+	if f.Has("strangers") {
+		if k.Strangers, cols, err = matrix(f, "strangers"); err == nil && cols != k.Dim {
+			err = fmt.Errorf("%s: strangers have %d features, want %d", path, cols, k.Dim)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if !f.Has("logits") {
+		return k, nil
+	}
 	if k.Logits, cols, err = matrix(f, "logits"); err != nil {
 		return nil, err
 	}

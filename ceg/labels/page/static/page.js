@@ -14,6 +14,7 @@
   let keys = [];         // of each class, or ""
   let typing = false;    // classes are chosen by typing
   let whole = false;     // an answer is for all of a group
+  let noneKey = "";      // of none of the classes
   let digits = true;     // digits choose among the classes that are shown
   let ready = false;     // the image on screen can be answered
   let broken = false;    // the image on screen cannot be shown
@@ -142,7 +143,7 @@
     $("round").textContent = q.round >= 0 ? (q.round === 0 ? "first labels" : `round ${q.round}`) : "";
     $("file").textContent = $("file").title = q.file;
     $("had").textContent = q.said ? `now: ${q.said}` : "";
-    for (const b of $("classes").children) b.classList.toggle("on", !!q.class && b.dataset.name === q.class);
+    for (const b of $("classes").children) b.classList.toggle("on", b.id === "none" ? q.said === "none of these" : !!q.class && b.dataset.name === q.class);
     showGroup();
     const settle = ok => {
       if (view.question !== q || mode !== "one") return;
@@ -203,13 +204,14 @@
   }
 
   function bars() {
-    const n = view.n, done = n.answered + n.unsure + n.bad;
+    const n = view.n, done = n.answered + n.unsure + n.bad + n.none;
     $("count").textContent = `${setup.by}: ` + (n.total ? `${done.toLocaleString("en")} of ${n.total.toLocaleString("en")}${n.later ? `, ${n.later} put off` : ""}${n.skipped ? `, ${n.skipped} left out` : ""}` : "nothing to ask");
     $("meter").style.setProperty("--done", n.total ? done / n.total : 0);
     $("meter").setAttribute("aria-valuenow", done);
     $("meter").setAttribute("aria-valuemax", n.total);
     $("undo").disabled = !view.undo;
     $("redo").disabled = !view.redo;
+    if (setup.none) $("none").lastChild.textContent = n.none || "";
     [...$("classes").children].forEach(b => {
       if (b.dataset.at === undefined) return;
       b.lastChild.textContent = view.byClass[b.dataset.at] || "";
@@ -231,15 +233,21 @@
   // Classes.
   const reserved = "suxghmlnz";
   function assignKeys(names) {
+    noneKey = "0";
     if (names.length > manyKeys) {
       typing = true;
+      noneKey = "⇧0";
       digits = !names.some(n => /[0-9]/.test(n));
       return names.map(() => "");
     }
     const own = names.map(n => n.trim().toLowerCase());
     const taken = setup.groups ? reserved + "a" : reserved;
-    if (own.every(n => /^[0-9a-z]$/.test(n) && !taken.includes(n)) && new Set(own).size === own.length) return own;
-    return names.map((_, i) => ("1234567890qwertyiop" + (setup.groups ? "d" : "a"))[i]);
+    if (own.every(n => /^[0-9a-z]$/.test(n) && !taken.includes(n)) && new Set(own).size === own.length) {
+      if (own.includes("0")) noneKey = "⇧0";
+      return own;
+    }
+    const rest = [..."123456789qwertyiop" + (setup.groups ? "d" : "a") + "k"];
+    return names.map(n => n === "none of these" ? "0" : rest.shift());
   }
 
   function buildClasses() {
@@ -254,6 +262,11 @@
       if (keys[i]) b.setAttribute("aria-keyshortcuts", keys[i]);
       return b;
     }));
+    if (setup.none) {
+      const none = make("button", { id: "none", className: "class" }, make("kbd", { textContent: noneKey }), make("b", { textContent: "None of these" }), make("i"));
+      none.setAttribute("aria-keyshortcuts", noneKey.replace("⇧", "Shift+"));
+      box.append(none);
+    }
     document.body.classList.toggle("typing", typing);
     document.body.classList.toggle("several", !typing && setup.classes.length > 10);
     $("other-key").textContent = typing ? "⇧N" : "N";
@@ -316,7 +329,7 @@
     const body = { op, id: q.id, rev: q.rev, seconds: watch.seconds() };
     if (name !== undefined) body.class = name;
     if (body.class && predicted && predicted.class === name) body.prediction_shown = true;
-    act(body, { answer: `Saved ${name}`, group: `Saved ${name} for all of the group`, skip: q.later ? "Left out" : "Put off until the end", unsure: "Unsure", bad: "Bad image" }[op]);
+    act(body, { answer: `Saved ${name}`, group: `Saved ${name} for all of the group`, skip: q.later ? "Left out" : "Put off until the end", none: "None of these", unsure: "Unsure", bad: "Bad image" }[op]);
   }
 
   async function predict() {
@@ -463,7 +476,7 @@
   }
 
   // The labels so far, and those to review.
-  const states = [["answered", "Labelled"], ["unsure", "Unsure"], ["skipped", "Left out"], ["bad", "Bad image"]];
+  const states = [["answered", "Labelled"], ["none", "None of these"], ["unsure", "Unsure"], ["skipped", "Left out"], ["bad", "Bad image"]];
   const reviews = [["suspicious", "Suspicious labels"], ["duplicates", "Near-duplicates"], ["groups", "Groups of several classes"]];
   const reviewing = () => reviews.some(([state]) => state === listed.state);
 
@@ -601,7 +614,7 @@
     const n = view.n, run = view.run, before = $("end-title").textContent;
     $("end-title").textContent = endTitle(n, run);
     $("end-text").textContent = !n.total ? setup.empty
-      : `${view.elsewhere ? `On other screens now: ${plural(n.open, "image", "images")}. Images that they release appear here. ` : ""}${plural(n.answered, "image", "images")} labelled${n.unsure ? `, ${n.unsure} unsure` : ""}${n.bad ? `, ${n.bad} bad` : ""}${n.skipped ? `, ${n.skipped} left out` : ""}. Every label is on disk.${endRun(run)}`;
+      : `${view.elsewhere ? `On other screens now: ${plural(n.open, "image", "images")}. Images that they release appear here. ` : ""}${plural(n.answered, "image", "images")} labelled${n.none ? `, ${n.none} none of these` : ""}${n.unsure ? `, ${n.unsure} unsure` : ""}${n.bad ? `, ${n.bad} bad` : ""}${n.skipped ? `, ${n.skipped} left out` : ""}. Every label is on disk.${endRun(run)}`;
     $("end-estimate").textContent = run && run.estimate || "";
     $("end-estimate").hidden = !run || !run.estimate;
     const next = run ? run.next : setup.next;
@@ -673,6 +686,7 @@
       [["⌫", "←", "Ctrl Z"], "undo"], [["→", "Ctrl ⇧ Z"], "redo"],
       [["Space", s + "S"], "skip: it comes again at the end, where you can leave it out"], [[s + "U"], "unsure: shown again at the end"],
       ...(setup.groups ? [[[s + "A"], "all of this group: the next label is for all of its open images, until pressed again"]] : []),
+      ...(setup.none ? [[[noneKey], "none of these classes: leaves the pool, and helps to recognise others of its kind"]] : []),
       [["Del", s + "X"], "bad image: leaves the pool"], [[s + "G"], "what the model predicts; Enter accepts it"],
       [[s + "M"], `many at once: arrows and space mark, ${typing ? "letters choose" : "a class’s key gives"} another class, Enter confirms`], [[s + "L"], "the labels so far, to look at or change"],
       [["Esc"], "back to one image"], [["?", s + "H"], "this help"]);
@@ -735,6 +749,7 @@
     if (typing && e.key === "/" && mode === "one") { done(); $("filter").focus(); return; }
     const digit = /^(?:Digit|Numpad)([0-9])$/.exec(e.code);
     const key = digit ? digit[1] : low;
+    if (setup.none && key === "0" && digit && (e.shiftKey || noneKey === "0") && mode === "one" && view.question) { done(); if (!e.repeat) answer("none"); return; }
     if (typing) {
       if (e.shiftKey && (reserved.includes(low) || setup.groups && low === "a")) { done(); if (!e.repeat) command(low); return; }
       const thumb = mode === "many" && document.activeElement.closest("#thumbs .thumb");
@@ -800,7 +815,7 @@
   on("other", otherClass);
   on("more", listMore);
   $("by-class").addEventListener("change", () => { listed = { ...listed, class: $("by-class").value, from: 0 }; showList(); });
-  on("classes", e => { const b = e.target.closest("button"); if (b) answer("answer", b.dataset.name); });
+  on("classes", e => { const b = e.target.closest("button"); if (b) b.id === "none" ? answer("none") : answer("answer", b.dataset.name); });
   on("answers", e => {
     const b = e.target.closest("button");
     if (b) b.dataset.act === "prediction" ? predict() : answer(b.dataset.act);

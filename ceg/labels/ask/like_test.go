@@ -1,0 +1,97 @@
+package ask_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/config/configtest"
+	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/labels/ask"
+	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
+)
+
+// A bad image is replaced by the next one that is not like it. Here images 0 to 5 are dark and
+// nearly the same, and where nothing else is left one of them has to do.
+func TestBadIsNotReplacedByItsLike(t *testing.T) {
+	const n = 9
+	var features []float32
+	for i := range n {
+		if i < 6 {
+			features = append(features, 1, 0.01*float32(i))
+		} else {
+			features = append(features, 0.1*float32(i), 1)
+		}
+	}
+	data, err := binary.Append(nil, binary.LittleEndian, features)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "x.safetensors")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(safetensors.Write(f, []safetensors.Entry{{Name: "features", DType: safetensors.Float32, Shape: []int{n, 2}, Data: data}}, nil), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	classes := []string{"cat", "dog"}
+	d, _, err := datasets.Open("features", path, datasets.Options{Classes: classes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := configtest.New(t, "features", config.NoTarget, "uniform-ce", config.Authors, "schedule.timing", config.Once)
+	c.Exploration.Budget, c.Exploration.Oracle, c.Data.Classes = "2", config.People, classes
+	p, err := ask.New(c, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	oracle, _, err := ask.People(t.TempDir(), p, nil, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.SetOracle(oracle); err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	inOrder := func(n int, may func(string) bool) (list []labels.Question, err error) {
+		for i := 5; len(list) < n && i < 5+9; i++ { // from 5 on, around
+			if id := fmt.Sprint(i % 9); may(id) {
+				list = append(list, labels.Question{ID: id})
+			}
+		}
+		return list, nil
+	}
+	say := func(kind labels.Kind, id string) {
+		t.Helper()
+		var awaiting *ask.Awaiting
+		if _, err := p.Query(t.Context(), 2, inOrder); !errors.As(err, &awaiting) {
+			t.Fatalf("nothing is awaited: %v", err)
+		}
+		if q := awaiting.Queries[0].ID; q != id {
+			t.Fatalf("%s is asked, want %s", q, id)
+		}
+		e := labels.Event{Kind: kind, ID: id, By: "ann"}
+		if kind == labels.Answered {
+			e.Class = "cat"
+		}
+		l, err := labels.Open(filepath.Dir(awaiting.Ledger), classes, labels.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		if _, err := l.Append(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say(labels.Bad, "5")
+	say(labels.Answered, "6")
+	say(labels.Bad, "7") // not 0, which is dark, but in its place 8
+	say(labels.Bad, "8")
+	say(labels.Answered, "0")
+}

@@ -1,0 +1,114 @@
+package ceg_test
+
+import (
+	"errors"
+	"image"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// An image of none of the classes uses one label of the budget and is not trained on. The trained
+// run flags it as new, and a run that has one class more asks about it again, within the budget.
+func TestNone(t *testing.T) {
+	t.Parallel()
+	root := unlabelled(t)
+	c := asking(t, "night", "uniform-ce", "8")
+	c.Network.Width = 16
+	o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Root: root, Backend: "go", CacheDir: t.TempDir()}
+	awaited := func(c ceg.Config, o ceg.Options) []labels.Image {
+		t.Helper()
+		var awaiting *ceg.ErrAwaitingLabels
+		if _, err := ceg.Run(t.Context(), c, o); !errors.As(err, &awaiting) {
+			t.Fatalf("nothing is awaited: %v", err)
+		}
+		return awaiting.Queries
+	}
+	say := func(dir string, e labels.Event) {
+		t.Helper()
+		l, err := labels.Open(dir, nil, labels.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		e.By = "ann"
+		if _, err := l.Append(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	queries := awaited(c, o)
+	none := queries[3].ID
+	for _, q := range queries {
+		if q.ID == none {
+			say(o.Dir, labels.Event{Kind: labels.None, ID: q.ID})
+		} else {
+			say(o.Dir, labels.Event{Kind: labels.Answered, ID: q.ID, Class: filepath.Base(q.ID)[:3]})
+		}
+	}
+	o.Resume = true
+	res, err := ceg.Run(t.Context(), c, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(queries) != 8 || res.Labels != 7 || !slices.Equal(res.None, []string{none}) || res.Bad != 0 {
+		t.Errorf("%d queries, result %+v", len(queries), res)
+	}
+	asked, err := result.ReadQueries(os.DirFS(o.Dir), result.QueriesFile)
+	if err != nil || slices.ContainsFunc(asked, func(q result.Query) bool { return q.ID == none }) {
+		t.Errorf("queries %+v, %v", asked, err)
+	}
+
+	f, err := os.Open(filepath.Join(root, filepath.FromSlash(none)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	m, _, err := image.Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := predict.OpenWith(ceg.Options{Dir: o.Dir, Backend: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if list, err := p.Images(m); err != nil || !list[0].LooksNew {
+		t.Errorf("the image itself: %+v, %v, %+v", list, err, p.Novelty)
+	}
+
+	if e, err := ceg.Extend(ceg.Extension{Of: o.Dir, Budget: "10"}); err != nil || len(e.Again) != 0 || e.ToQuery != 3 {
+		t.Errorf("without a new class: %+v, %v", e, err)
+	}
+	if _, err := ceg.Extend(ceg.Extension{Of: o.Dir, Classes: []string{"+guitar"}, Budget: "7"}); err == nil || !strings.Contains(err.Error(), "with 1 images of none of the old classes") {
+		t.Errorf("a budget without it: %v", err)
+	}
+	for budget, more := range map[string]int{"": 0, "10": 2} {
+		e, err := ceg.Extend(ceg.Extension{Of: o.Dir, Classes: []string{"+guitar"}, Budget: budget})
+		if err != nil || !slices.Equal(e.Again, []string{none}) || e.Taken != 7 || e.ToQuery != 1+more {
+			t.Fatalf("budget %q: %+v, %v", budget, e, err)
+		}
+		dir := filepath.Join(t.TempDir(), "more")
+		if err := e.Write(dir); err != nil {
+			t.Fatal(err)
+		}
+		again := ceg.Options{Dir: dir, Resume: true, Backend: "go", CacheDir: o.CacheDir}
+		for range 2 { // the second time it goes on
+			if list := awaited(e.Config, again); len(list) != 1+more || list[0].ID != none {
+				t.Fatalf("budget %q: %+v are asked", budget, list)
+			}
+		}
+		for _, q := range awaited(e.Config, again) {
+			say(dir, labels.Event{Kind: labels.Answered, ID: q.ID, Class: "guitar"})
+		}
+		if res, err := ceg.Run(t.Context(), e.Config, again); err != nil || res.Labels != 8+more || len(res.None) != 0 {
+			t.Errorf("budget %q: %+v, %v", budget, res, err)
+		}
+	}
+}
