@@ -95,7 +95,7 @@ upright. From another machine: ssh -L 8000:127.0.0.1:PORT HOST, with --port PORT
 	f.data.addOwn(cmd)
 	flags.StringVar(&f.ledger, "ledger", "", "folder of labels.jsonl (default RUN, or --root)")
 	flags.StringVar(&f.annotators, "by", "", "annotator, or names as ann,ben with a link each (default yours)")
-	flags.StringVar(&f.rule, "disagreement", "", "which label counts where annotators differ: newest, majority or ask (default newest)")
+	flags.StringVar(&f.rule, "disagreement", "", "which label counts where annotators differ: newest, majority, ask (default newest; ask with --blind)")
 	flags.StringVar(&f.predictions, "predictions", "", "table of ledg predict with predictions to show")
 	flags.StringVar(&f.listen, "listen", "", "network address, HOST or HOST:PORT (default this machine only)")
 	flags.IntVar(&f.port, "port", 0, "port (default the last one, or any)")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,12 +21,13 @@ import (
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
-// setRule writes the rule of --disagreement into the ledger.
+// setRule writes the rule of --disagreement into the ledger. Before the first blind label, where
+// no rule was chosen, images on which annotators differ are to be queried again.
 func (f *labelFlags) setRule() error {
-	if f.rule == "" {
+	if f.rule == "" && !f.blind {
 		return nil
 	}
-	rule, err := labels.ParseRule(f.rule)
+	rule, err := labels.ParseRule(cmp.Or(f.rule, labels.AskAgain.String()))
 	if err != nil {
 		return err
 	}
@@ -33,7 +35,17 @@ func (f *labelFlags) setRule() error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(l.SetRule(rule, f.by[0], "ledg label"), l.Close())
+	chosen := false
+	l.View(func(st *labels.State) {
+		for n := st.Last(); n > 0; n-- {
+			e, _ := st.Event(n)
+			chosen = chosen || e.Kind == labels.Ruled
+		}
+	})
+	if f.rule != "" || !chosen {
+		err = l.SetRule(rule, f.by[0], "ledg label")
+	}
+	return errors.Join(err, l.Close())
 }
 
 // options opens the data, labels and predictions that the flags name.

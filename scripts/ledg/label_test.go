@@ -222,8 +222,8 @@ func TestLabelBlind(t *testing.T) {
 		t.Errorf("in the end bob is asked %+v of %d", view.Question, view.N.Total)
 	}
 	out, errs, status := call(t, dir, "label", "agreement", "photos")
-	want := "ann and bob: 1 of 2 equal, Cohen's kappa 0.000\nannotators differ about 1 image; the rule newest decides:\n"
-	if status != 0 || !strings.Contains(out, want) || !strings.HasSuffix(out, ": bob says cat, ann says dog; it is cat\n") {
+	want := "ann and bob: 1 of 2 equal, Cohen's kappa 0.000\nannotators differ about 1 image; the rule ask decides:\n"
+	if status != 0 || !strings.Contains(out, want) || !strings.HasSuffix(out, ": bob says cat, ann says dog; it is disputed\n") {
 		t.Errorf("agreement: status %d, %s%s", status, out, errs)
 	}
 }

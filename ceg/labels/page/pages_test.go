@@ -341,3 +341,57 @@ func TestDamaged(t *testing.T) {
 		t.Errorf("it is %+v after %d events", im, st.Last())
 	}
 }
+
+// Keys zoom, move and lighten the image on screen, until the next one, without a label; and the
+// name of a class is read in full, however long it is.
+func TestSight(t *testing.T) {
+	ctx := browser(t)
+	root := images(t, 2, 1)
+	d := folder(t, root)
+	dir := t.TempDir()
+	long := strings.TrimSpace(strings.Repeat("European hedgehog with young ", 5))
+	_, address := serve(t, options(t, d, root, dir, []string{"ant", long, strings.Repeat("x", 90)}))
+	do(t, ctx, chromedp.Navigate(address))
+	id := shown(t, ctx, "")
+	style := func(what, want string) {
+		t.Helper()
+		if got := js[string](t, ctx, `document.querySelector("#stage img").style.`+what); got != want {
+			t.Errorf("%s is %q, want %q", what, got, want)
+		}
+	}
+	press(t, ctx, "+")
+	press(t, ctx, "+")
+	style("transform", "translate(0%, 0%) scale(2.25)")
+	press(t, ctx, kb.ArrowRight, chromedp.KeyModifiers(chromedp.ModifierShift))
+	press(t, ctx, kb.ArrowDown, chromedp.KeyModifiers(chromedp.ModifierShift))
+	style("transform", "translate(-20%, -20%) scale(2.25)")
+	press(t, ctx, ".")
+	style("filter", "brightness(1.25)")
+	press(t, ctx, ",")
+	press(t, ctx, ",")
+	style("filter", "brightness(0.8)")
+	press(t, ctx, "-")
+	style("transform", "translate(-20%, -20%) scale(1.5)")
+	press(t, ctx, kb.Home)
+	style("transform", "")
+	style("filter", "")
+	press(t, ctx, "+")
+	press(t, ctx, ".")
+	if n := state(t, dir).Last(); n != 0 {
+		t.Errorf("looking made %d events", n)
+	}
+	press(t, ctx, "1")
+	shown(t, ctx, id)
+	style("transform", "")
+	style("filter", "")
+	if cut := js[[]string](t, ctx, `[...document.querySelectorAll("#classes b")].filter(b => b.scrollWidth > b.clientWidth || b.scrollHeight > b.clientHeight).map(b => b.textContent)`); len(cut) > 0 {
+		t.Errorf("names are cut off: %q", cut)
+	}
+	look(t, ctx, "long")
+	press(t, ctx, "f")
+	until(t, ctx, `document.fullscreenElement`)
+	press(t, ctx, "f")
+	until(t, ctx, `!document.fullscreenElement`)
+	press(t, ctx, "?")
+	until(t, ctx, `document.getElementById("help").open && document.getElementById("keys").innerText.includes("full screen")`)
+}

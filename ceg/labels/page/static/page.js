@@ -151,6 +151,7 @@
         p.img.alt = `Image to label, domain ${q.domain}`;
         p.img.classList.toggle("tiny", Math.max(p.img.naturalWidth, p.img.naturalHeight) <= 96);
         if ($("stage").firstChild !== p.img) $("stage").replaceChildren(p.img);
+        look(plain);
       } else {
         const p = make("p", { textContent: "This image cannot be shown. Call it bad, or skip it." });
         $("stage").replaceChildren(p);
@@ -174,6 +175,38 @@
     if (p.img.complete && p.img.naturalWidth) { settle(true); return; }
     const blank = setTimeout(() => { if (!ready && view.question === q) $("stage").replaceChildren(); }, 120);
     p.loaded.then(ok => { clearTimeout(blank); settle(ok); });
+  }
+
+  // How the image on screen is looked at; the next one begins anew.
+  const plain = { zoom: 1, x: 0, y: 0, light: 1 };
+  let sight = { ...plain };
+  function look(change) {
+    sight = { ...sight, ...change };
+    sight.zoom = Math.min(16, Math.max(1, sight.zoom));
+    sight.light = Math.min(8, Math.max(0.25, sight.light));
+    const most = 50 * (sight.zoom - 1); // percent of the stage
+    sight.x = Math.min(most, Math.max(-most, sight.x));
+    sight.y = Math.min(most, Math.max(-most, sight.y));
+    const img = $("stage").querySelector("img");
+    if (!img) return;
+    img.style.transform = sight.zoom > 1 ? `translate(${sight.x}%, ${sight.y}%) scale(${sight.zoom})` : "";
+    img.style.filter = sight.light === 1 ? "" : `brightness(${sight.light})`;
+  }
+  function fullScreen() {
+    if (document.fullscreenElement) document.exitFullscreen();
+    else document.documentElement.requestFullscreen().catch(() => notice("The browser does not allow full screen here."));
+  }
+  // lookKey takes the keys that change how the image is looked at.
+  function lookKey(e) {
+    const step = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[e.key];
+    if (step && e.shiftKey) look({ x: sight.x + 20 * step[0], y: sight.y + 20 * step[1] });
+    else if (e.key === "+" || e.key === "=") look({ zoom: sight.zoom * 1.5 });
+    else if (e.key === "-") look({ zoom: sight.zoom / 1.5 });
+    else if (e.key === ".") look({ light: sight.light * 1.25 });
+    else if (e.key === ",") look({ light: sight.light / 1.25 });
+    else if (e.key === "Home") look(plain);
+    else return false;
+    return true;
   }
 
   // showGroup shows which images a label is for.
@@ -231,7 +264,7 @@
   }
 
   // Classes.
-  const reserved = "suxghmlnz";
+  const reserved = "suxghmlnzf";
   function assignKeys(names) {
     noneKey = "0";
     if (names.length > manyKeys) {
@@ -689,6 +722,7 @@
       ...(setup.none ? [[[noneKey], "none of these classes: leaves the pool, and helps to recognise others of its kind"]] : []),
       [["Del", s + "X"], "bad image: leaves the pool"], [[s + "G"], "what the model predicts; Enter accepts it"],
       [[s + "M"], `many at once: arrows and space mark, ${typing ? "letters choose" : "a class’s key gives"} another class, Enter confirms`], [[s + "L"], "the labels so far, to look at or change"],
+      [["+", "-"], "zoom"], [["⇧ ←", "⇧ →", "⇧ ↑", "⇧ ↓"], "move a zoomed image"], [[",", "."], "darker, brighter"], [["Home"], "the image as it is"], [[s + "F"], "full screen"],
       [["Esc"], "back to one image"], [["?", s + "H"], "this help"]);
     $("keys").replaceChildren(...rows.flatMap(([names, what]) => [
       make("div", {}, ...names.map(k => k === "…" ? make("span", { textContent: "…", className: "muted" }) : make("kbd", { textContent: k.length === 1 ? k.toUpperCase() : k }))),
@@ -724,6 +758,7 @@
       if (arrows) { done(); moveFocus(mode === "many" ? $("thumbs") : $("answered"), e.key); return; }
       if (mode === "many" && e.key === "Enter" && !["other", "undo", "redo"].includes(document.activeElement.id) && !document.activeElement.closest("nav, .picks")) { done(); if (!e.repeat) confirmPage(); return; }
     } else {
+      if (!text && view.question && lookKey(e)) { done(); return; }
       if ((e.key === "ArrowLeft" || e.key === "Backspace") && !text) { done(); if (!e.repeat) step("undo"); return; }
       if (e.key === "ArrowRight" && !text) { done(); if (!e.repeat) step("redo"); return; }
       if (arrows && !inFilter && document.activeElement.classList.contains("class")) {
@@ -792,6 +827,7 @@
       case "m": if (mode !== "many") setMode("many"); return true;
       case "l": if (mode !== "list") setMode("list"); return true;
       case "n": otherClass(); return true;
+      case "f": fullScreen(); return true;
       case "z": step("undo"); return true;
       case "a": wholeGroups(); return !!setup.groups;
     }
