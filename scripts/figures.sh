@@ -34,6 +34,9 @@ figure targets preset preset-selection.png --source-val \
 # Drawn from records that no study has, or from tables of their pages.
 LEDG_FIGURES=$out go test ./scripts/ledg -run TestFiguresOfPages -count 1 >/dev/null
 
+figure budget few-labels-emoji few-labels.svg --method '"fixmatch, preset ledg"' --method "logistic MaxHerding" \
+	--method '"uniform CEG loss MaxHerding, preset ledg"' --method "logistic random" --method "ceg published"
+
 # The paper's figures, on glyphs.
 figure budget paper budget.svg
 figure sensitivity sensitivity sensitivity.svg
