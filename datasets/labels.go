@@ -56,6 +56,11 @@ func ReadLabels(path string) ([]Label, error) {
 		}
 		return readLabelsJSON(r, path)
 	}
+	f, err := regular.Open(path, maxList) // what is no file at all is said first
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
 	return nil, fmt.Errorf("%s: labels are read from files that end in .csv, .tsv or .jsonl", path)
 }
 
