@@ -56,6 +56,8 @@ func (d *differentiable) rewrite(g *content) error {
 			n.become("Max", d.number(0), n.in[0])
 		case "Clip":
 			d.clip(n)
+		case "MaxPool", "AveragePool":
+			d.pool(n)
 		case "GlobalAveragePool": // GoMLX would compute its gradient as a window's
 			if rank := len(d.dims[n.in[0]]); rank > 2 {
 				n.become("ReduceMean", n.in[0])
@@ -70,6 +72,25 @@ func (d *differentiable) rewrite(g *content) error {
 		}
 	}
 	return nil
+}
+
+// pool rewrites a pooling with a large window of a x b pixels as one of a x 1 after one of 1 x b:
+// the gradient takes a step for each pixel of a window. An average is over a window's
+// pixels inside the image. They form a rectangle, so it is the average of its rows' averages.
+func (d *differentiable) pool(n *node) {
+	k := n.ints("kernel_shape", 2, 1)
+	if len(n.in) != 1 || len(n.out) != 1 || len(k) != 2 || min(k[0], k[1]) < 2 || k[0]*k[1] <= mostTaps {
+		return
+	}
+	strides, pads := n.ints("strides", 2, 1), n.ints("pads", 4, 0)
+	along := func(axis int) []attr {
+		list := func(name string, values ...int64) attr { return attr{name: name, kind: intsAttr, ints: values} }
+		one, by, around := []int64{1, 1}, []int64{1, 1}, make([]int64, 4)
+		one[axis], by[axis], around[axis], around[2+axis] = k[axis], strides[axis], pads[axis], pads[2+axis]
+		return []attr{list("kernel_shape", one...), list("strides", by...), list("pads", around...)}
+	}
+	n.in[0] = d.apply(n.op, along(1), n.in[0])
+	n.attrs = along(0)
 }
 
 // clip rewrites a Clip. Its bounds are inputs since opset 11, and attributes before.

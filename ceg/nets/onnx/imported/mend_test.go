@@ -145,6 +145,32 @@ func TestLargeWindows(t *testing.T) {
 	}
 }
 
+// A step with a large window takes seconds, not minutes, and its features are the ones in use.
+func TestStepOfLargeWindows(t *testing.T) {
+	for _, op := range []string{"MaxPool", "AveragePool"} {
+		path := scaled(t, []float32{0.5, 1.5, 2}, do(op, "z", []string{"x"}, list("kernel_shape", 127, 127), list("strides", 2, 1), list("pads", 63, 63, 63, 63)))
+		n, err := Open(path, "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := featuresOf(t, onGo(t), n, plain)[0]
+		trainable, err := OpenTrainable(path, "", "", "", 32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		s := step(t, backend(t), trainable)
+		if took := time.Since(start); took > 20*time.Second {
+			t.Errorf("a step with %s takes %v", op, took)
+		}
+		for i, v := range s.features[:len(want)] {
+			if math.Abs(float64(v-want[i])) > 1e-5 {
+				t.Fatalf("%s: feature %d is %v in training, and %v in use", op, i, v, want[i])
+			}
+		}
+	}
+}
+
 // What is mended has ONNX Runtime's features, and gradients that fit them: where doubling the
 // weights doubles the features, the gradient times the weights is what it is a gradient of.
 func TestMended(t *testing.T) {
