@@ -294,7 +294,7 @@ func (r *run) checkpoint() checkpoint.State {
 	c := checkpoint.State{
 		Epoch: r.epoch, Steps: r.steps, Round: r.campaign.Round,
 		Images: r.examples.Digest, Pool: r.campaign.Snapshot(),
-		Unasked: r.campaign.Unasked, Withdrawn: r.campaign.Withdrawn, Changed: r.changed, Pending: r.pending,
+		Unqueried: r.campaign.Unqueried, Withdrawn: r.campaign.Withdrawn, Changed: r.changed, Pending: r.pending,
 	}
 	for i, x := range r.reliable.examples {
 		at, _ := slices.BinarySearch(r.campaign.Places, x) // it is of the pool
@@ -306,7 +306,7 @@ func (r *run) checkpoint() checkpoint.State {
 // restore brings the run, which has no labels, into the state of a checkpoint. path
 // names it.
 func (r *run) restore(path string, c checkpoint.State) error {
-	if err := r.campaign.Restore(path, c.Pool, ask.Progress{Round: c.Round, Unasked: c.Unasked, Withdrawn: c.Withdrawn}); err != nil {
+	if err := r.campaign.Restore(path, c.Pool, ask.Progress{Round: c.Round, Unqueried: c.Unqueried, Withdrawn: c.Withdrawn}); err != nil {
 		return err
 	}
 	if err := r.examples.Same(path, c.Images); err != nil {

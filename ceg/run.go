@@ -309,7 +309,7 @@ func (r *run) finish() (*result.Result, error) {
 		Format: result.Format, Method: r.c.Method, Dataset: r.c.Data.Dataset, Target: r.c.Data.Target,
 		Preset: string(r.c.Preset), Seed: r.c.Seed, Epochs: len(records),
 		Pool: r.campaign.Len(), Budget: r.campaign.Budget, Labels: r.campaign.LabelledCount(),
-		Given: r.campaign.Unasked, Withdrawn: r.campaign.Withdrawn, Bad: r.campaign.GoneCount() - len(r.none()), None: r.none(), Unsure: r.campaign.Unsure(),
+		Given: r.campaign.Unqueried, Withdrawn: r.campaign.Withdrawn, Bad: r.campaign.GoneCount() - len(r.none()), None: r.none(), Unsure: r.campaign.Unsure(),
 		Groups: r.campaign.GroupCounts(), LeftOut: len(r.leftOut(nil)),
 		Classes: r.campaign.Data.Classes, ValLabels: r.evaluator.ValLabels(), ValInBudget: false,
 		Images: r.examples.Digest, Accuracy: choices, Versions: trainer.Versions(r.trainer.Backend), Engines: r.folder.Engines,

@@ -19,10 +19,10 @@ type Image struct {
 	By    string    `json:"by,omitempty"`
 	At    time.Time `json:"at,omitzero"`
 	N     int64     `json:"n,omitempty"`
-	// Round is the image's last query round, or NoRound. Asked is the number of that query's
+	// Round is the image's last query round, or NoRound. Query is the number of that query's
 	// event, or 0.
 	Round int   `json:"round"`
-	Asked int64 `json:"-"`
+	Query int64 `json:"-"`
 	// Turned is the number of the newest event that undid, redid or re-settled something about
 	// the image, or 0.
 	Turned int64 `json:"-"`
@@ -48,7 +48,7 @@ func (s *State) show(k int32) Image {
 	v := Image{ID: im.id, Domain: s.names.list[im.domain], Status: im.status, Class: s.names.list[im.class], Round: NoRound,
 		Later: (im.status == IsOpen || im.status == IsSkipped) && im.putOff()}
 	if im.asked >= 0 {
-		v.Round, v.Asked, v.Asking = int(s.records[im.asked].round), int64(im.asked)+1, s.asking[im.asked]
+		v.Round, v.Query, v.Asking = int(s.records[im.asked].round), int64(im.asked)+1, s.asking[im.asked]
 		v.Asker = s.names.list[s.records[im.asked].by]
 	}
 	if im.decided >= 0 {

@@ -106,13 +106,13 @@ func (p *Predictor) Sources(ctx context.Context, most int) (*site.Sources, error
 		return nil, err
 	}
 	s.Held = site.Part{Classes: held.Class, Logits: heads.Matrix{Rows: len(held.Class), Cols: p.classes(), Stride: p.classes(), Data: slices.Concat(held.Logits...)}}
-	isAsked := make(map[string]bool, len(list))
+	isQueried := make(map[string]bool, len(list))
 	for _, a := range list {
-		isAsked[a.id] = true
+		isQueried[a.id] = true
 	}
 	var others []int
 	for i, e := range d.Examples {
-		if d.Domains[e.Domain] != c.Data.Target && e.Split == datasets.Train && !isAsked[e.ID] {
+		if d.Domains[e.Domain] != c.Data.Target && e.Split == datasets.Train && !isQueried[e.ID] {
 			others = append(others, i)
 		}
 	}

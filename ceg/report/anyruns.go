@@ -95,7 +95,7 @@ func CurvesOver(dirs ...string) (d plots.EpochsData, err error) {
 			}
 		}
 		for _, run := range m.runs {
-			c.Queried = addAsked(c.Queried, run.Records)
+			c.Queried = addQueried(c.Queried, run.Records)
 		}
 		if len(c.Points) > 0 {
 			d.Curves = append(d.Curves, c)

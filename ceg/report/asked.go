@@ -43,10 +43,10 @@ func (f *Folder) one(o FigureOptions) (result.PlannedRun, *result.Run, error) {
 	return result.PlannedRun{}, nil, fmt.Errorf("%s, %s labels, targets %v, seed %s: %w", label, o.Budget, o.Targets, seed, errNoRun)
 }
 
-// Asked returns a contact sheet of a run's queried images, from queries.csv: equally many of
+// Queried returns a contact sheet of a run's queried images, from queries.csv: equally many of
 // each round, best first, with class, domain and scores. For a strategy without scores these are
 // the first of each round.
-func (f *Folder) Asked(o FigureOptions) (plots.ContactData, error) {
+func (f *Folder) Queried(o FigureOptions) (plots.ContactData, error) {
 	var d plots.ContactData
 	r, out, err := f.one(o)
 	if err != nil {

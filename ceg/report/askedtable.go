@@ -8,21 +8,21 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// AskedCounts counts the queried labels of a part of a run's rounds.
-type AskedCounts struct {
+// QueriedCounts counts the queried labels of a part of a run's rounds.
+type QueriedCounts struct {
 	// Labels is their number, Same the number of those whose S_r equals another's.
 	Labels, Same int
 	// Cells counts them by domain and class.
 	Cells map[string]map[string]int
 }
 
-// CountAsked counts the labels of a run: the initial ones and the later ones.
-func CountAsked(r *result.Run) (initial, later AskedCounts, err error) {
+// CountQueried counts the labels of a run: the initial ones and the later ones.
+func CountQueried(r *result.Run) (initial, later QueriedCounts, err error) {
 	queries, err := r.Queries()
 	if err != nil {
 		return initial, later, err
 	}
-	parts := [2]AskedCounts{{Cells: map[string]map[string]int{}}, {Cells: map[string]map[string]int{}}}
+	parts := [2]QueriedCounts{{Cells: map[string]map[string]int{}}, {Cells: map[string]map[string]int{}}}
 	seen := map[float64]bool{}
 	for _, q := range queries {
 		a := &parts[min(q.Round, 1)]
@@ -42,7 +42,7 @@ func CountAsked(r *result.Run) (initial, later AskedCounts, err error) {
 }
 
 // of returns the labels of a domain.
-func (a AskedCounts) of(domain string) int {
+func (a QueriedCounts) of(domain string) int {
 	n := 0
 	for _, k := range a.Cells[domain] {
 		n += k
@@ -51,7 +51,7 @@ func (a AskedCounts) of(domain string) int {
 }
 
 // classes returns the labels of each class.
-func (a AskedCounts) classes() map[string]int {
+func (a QueriedCounts) classes() map[string]int {
 	n := map[string]int{}
 	for _, cells := range a.Cells {
 		for class, k := range cells {
@@ -61,22 +61,22 @@ func (a AskedCounts) classes() map[string]int {
 	return n
 }
 
-// AskedTables returns tables of runs' queries: for each run a row of initial and one of later
+// QueriedTables returns tables of runs' queries: for each run a row of initial and one of later
 // labels, and for a single run also a table of classes by domains.
-func AskedTables(runs []*result.Run) ([]*result.Table, error) {
+func QueriedTables(runs []*result.Run) ([]*result.Table, error) {
 	type part struct {
 		run, when string
-		AskedCounts
+		QueriedCounts
 	}
 	var parts []part
 	domains := map[string]bool{}
 	scored := false
 	for _, r := range runs {
-		initial, later, err := CountAsked(r)
+		initial, later, err := CountQueried(r)
 		if err != nil {
 			return nil, err
 		}
-		for k, a := range []AskedCounts{initial, later} {
+		for k, a := range []QueriedCounts{initial, later} {
 			for d := range a.Cells {
 				domains[d] = true
 			}
@@ -111,14 +111,14 @@ func AskedTables(runs []*result.Run) ([]*result.Table, error) {
 	tables := []*result.Table{t}
 	if len(runs) == 1 {
 		for _, p := range parts {
-			tables = append(tables, cellTable(p.when, p.AskedCounts, names))
+			tables = append(tables, cellTable(p.when, p.QueriedCounts, names))
 		}
 	}
 	return tables, nil
 }
 
 // cellTable has a row for each class.
-func cellTable(when string, a AskedCounts, domains []string) *result.Table {
+func cellTable(when string, a QueriedCounts, domains []string) *result.Table {
 	t := &result.Table{Title: map[string]string{"initial": "Initial labels", "later": "Labels of query rounds"}[when], Columns: []result.Column{{Name: "class"}}}
 	for _, d := range append(slices.Clone(domains), "all") {
 		t.Columns = append(t.Columns, result.Column{Name: d, Right: true})

@@ -33,7 +33,7 @@ func TestAskedTables(t *testing.T) {
 	if err != nil || len(runs) != 2 {
 		t.Fatalf("runs %v, error %v", runs, err)
 	}
-	tables, err := AskedTables(runs)
+	tables, err := QueriedTables(runs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestAskedTables(t *testing.T) {
 	if b.String() != want || len(tables) != 1 {
 		t.Errorf("%d tables, the first\n%swant\n%s", len(tables), b.String(), want)
 	}
-	if tables, err = AskedTables(runs[:1]); err != nil || len(tables) != 3 {
+	if tables, err = QueriedTables(runs[:1]); err != nil || len(tables) != 3 {
 		t.Fatalf("%d tables of one run, error %v", len(tables), err)
 	}
 	b.Reset()

@@ -235,7 +235,7 @@ func (f *Folder) Epochs(o FigureOptions) (plots.EpochsData, error) {
 			} else if epochs != len(out.Records) {
 				return d, fmt.Errorf("%s has runs of %d and of %d epochs", label, epochs, len(out.Records))
 			}
-			c.Queried = addAsked(c.Queried, out.Records)
+			c.Queried = addQueried(c.Queried, out.Records)
 		}
 		for e := range epochs {
 			if !f.evaluated(own, e) {
@@ -278,8 +278,8 @@ func (f *Folder) chance(runs []result.PlannedRun) *plots.Reference {
 	return nil
 }
 
-// addAsked appends the numbers of epochs after which a run queried labels.
-func addAsked(list []float64, records []result.Record) []float64 {
+// addQueried appends the numbers of epochs after which a run queried labels.
+func addQueried(list []float64, records []result.Record) []float64 {
 	for _, rec := range records {
 		if x := float64(rec.Epoch + 1); rec.Queried > 0 && !slices.Contains(list, x) {
 			list = append(list, x)

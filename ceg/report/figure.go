@@ -59,7 +59,7 @@ var figures = []struct {
 	{"tsne", drawTSNE},
 	{"epochs", draw(false, (*Folder).Epochs, plots.Epochs)},
 	{"scores", drawScores},
-	{"asked", draw(false, (*Folder).Asked, plots.ContactSheet)},
+	{"asked", draw(false, (*Folder).Queried, plots.ContactSheet)},
 }
 
 // draw joins what reads a figure's data with what draws it, and notes the rule

@@ -87,7 +87,7 @@ func TestCollect(t *testing.T) {
 	if want, got := tableText(t, f, "table3"), tableText(t, g, "table3"); got != want {
 		t.Errorf("table3 without queries:\n%s\nwant\n%s", got, want)
 	}
-	if _, err := g.Asked(FigureOptions{Methods: []string{"ceg"}}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := g.Queried(FigureOptions{Methods: []string{"ceg"}}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a run without queries: %v", err)
 	}
 }

@@ -5,14 +5,14 @@ import (
 	"fmt"
 )
 
-// ClassTally counts predictions of one class: Total images have it, Said are predicted as it,
+// ClassTally counts predictions of one class: Total images have it, Predicted are predicted as it,
 // Correct are both. Its JSON is the array [correct, total, said].
-type ClassTally struct{ Correct, Total, Said int }
+type ClassTally struct{ Correct, Total, Predicted int }
 
-// F1 returns the harmonic mean of precision and recall, 2 Correct/(Total + Said), in [0, 1]; 0
+// F1 returns the harmonic mean of precision and recall, 2 Correct/(Total + Predicted), in [0, 1]; 0
 // if the class has neither images nor predictions.
 func (c ClassTally) F1() float64 {
-	return Tally{Correct: 2 * c.Correct, Total: c.Total + c.Said}.Share()
+	return Tally{Correct: 2 * c.Correct, Total: c.Total + c.Predicted}.Share()
 }
 
 // Recall returns the accuracy on the images of the class, in [0, 1].
@@ -20,7 +20,7 @@ func (c ClassTally) Recall() float64 { return Tally{Correct: c.Correct, Total: c
 
 // MarshalJSON returns [correct,total,said].
 func (c ClassTally) MarshalJSON() ([]byte, error) {
-	return fmt.Appendf(nil, "[%d,%d,%d]", c.Correct, c.Total, c.Said), nil
+	return fmt.Appendf(nil, "[%d,%d,%d]", c.Correct, c.Total, c.Predicted), nil
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -44,14 +44,14 @@ func (c ClassTallies) Add(d ClassTallies) ClassTallies {
 	sum := make(ClassTallies, len(d))
 	copy(sum, c)
 	for i, x := range d {
-		sum[i].Correct, sum[i].Total, sum[i].Said = sum[i].Correct+x.Correct, sum[i].Total+x.Total, sum[i].Said+x.Said
+		sum[i].Correct, sum[i].Total, sum[i].Predicted = sum[i].Correct+x.Correct, sum[i].Total+x.Total, sum[i].Predicted+x.Predicted
 	}
 	return sum
 }
 
 // MacroF1 returns the mean F1, in [0, 1], over classes with an image or a prediction.
 func (c ClassTallies) MacroF1() float64 {
-	return c.mean(ClassTally.F1, func(x ClassTally) bool { return x.Total+x.Said > 0 })
+	return c.mean(ClassTally.F1, func(x ClassTally) bool { return x.Total+x.Predicted > 0 })
 }
 
 // MeanRecall returns the mean recall over classes with an image, in [0, 1].
@@ -97,7 +97,7 @@ func (c Confusion) Classes() ClassTallies {
 	for i, row := range c {
 		for k, n := range row {
 			list[i].Total += n
-			list[k].Said += n
+			list[k].Predicted += n
 		}
 		list[i].Correct = row[i]
 	}
@@ -137,7 +137,7 @@ func (a *Accuracy) Count(answer, truth int) {
 	}
 	if a.Classes != nil {
 		a.Classes[truth].Total++
-		a.Classes[answer].Said++
+		a.Classes[answer].Predicted++
 		if answer == truth {
 			a.Classes[truth].Correct++
 		}
@@ -152,13 +152,13 @@ func (a *Accuracy) Count(answer, truth int) {
 func (a Accuracy) validate() error {
 	sum := ClassTally{}
 	for i, c := range a.Classes {
-		if c.Correct < 0 || c.Correct > min(c.Total, c.Said) {
-			return fmt.Errorf("accuracy of %s %s: class %d is [%d,%d,%d], want 0 <= correct <= total and said", a.Domain, a.Split, i, c.Correct, c.Total, c.Said)
+		if c.Correct < 0 || c.Correct > min(c.Total, c.Predicted) {
+			return fmt.Errorf("accuracy of %s %s: class %d is [%d,%d,%d], want 0 <= correct <= total and said", a.Domain, a.Split, i, c.Correct, c.Total, c.Predicted)
 		}
-		sum = ClassTally{sum.Correct + c.Correct, sum.Total + c.Total, sum.Said + c.Said}
+		sum = ClassTally{sum.Correct + c.Correct, sum.Total + c.Total, sum.Predicted + c.Predicted}
 	}
 	if t := a.Tally; a.Classes != nil && sum != (ClassTally{t.Correct, t.Total, t.Total}) {
-		return fmt.Errorf("accuracy of %s %s: the classes have %d right of %d and %d answers, all have %s", a.Domain, a.Split, sum.Correct, sum.Total, sum.Said, t)
+		return fmt.Errorf("accuracy of %s %s: the classes have %d right of %d and %d answers, all have %s", a.Domain, a.Split, sum.Correct, sum.Total, sum.Predicted, t)
 	}
 	if a.Confusion == nil {
 		return nil

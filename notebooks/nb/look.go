@@ -118,8 +118,8 @@ func Interactive(dir, name string) {
 	show(still, map[protocol.MIMEType]any{protocol.MIMETextHTML: Must(fig.HTML(ctx, still))})
 }
 
-// Asked shows n queried images of a run, those with the highest scores, with their scores.
-func Asked(dir string, n int) { runFigure(dir, "asked", report.FigureOptions{Count: n}) }
+// Queried shows n queried images of a run, those with the highest scores, with their scores.
+func Queried(dir string, n int) { runFigure(dir, "asked", report.FigureOptions{Count: n}) }
 
 // runFigure shows a figure of a single run.
 func runFigure(dir, name string, o report.FigureOptions) {

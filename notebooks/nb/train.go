@@ -42,7 +42,7 @@ func Set(name string, value any) func(*Run) {
 
 // Train trains a run in its own folder below [Dir](name), named by its settings, and returns that
 // folder. A repeated call returns immediately if the run is finished, and otherwise resumes it;
-// another setting makes another run. Runs with committed records ([Kept]) count as finished.
+// another setting makes another run. Runs with committed records (in storedRuns) count as finished.
 //
 // method is a name of config.Methods, STRATEGY+OBJECTIVE, or the preset ledg. By default runs
 // use glyphs with the target photo, 5% of the labels and seed 1.
@@ -58,12 +58,12 @@ func (b *bar) train(name, method string, change ...func(*Run)) (dir string) {
 	r := newRun(method, change...)
 	c := Config(r.Spec)
 	run := Must(study.DirName(c))
-	for _, folder := range []string{Dir(name), Kept} {
-		if folder == Kept && r.Whole {
+	for _, folder := range []string{Dir(name), storedRuns} {
+		if folder == storedRuns && r.Whole {
 			continue
 		}
 		if dir = filepath.Join(folder, run); Must(result.OpenRuns(folder).State(run)) == result.Complete {
-			if b.runs < 2 && folder != Kept && !shown[dir] && firstSeen(dir) {
+			if b.runs < 2 && folder != storedRuns && !shown[dir] && firstSeen(dir) {
 				b.end(dir)
 			}
 			shown[dir] = true
@@ -178,9 +178,9 @@ func Sweep(name, method, setting string, values []float64, seeds int, change ...
 	return dirs
 }
 
-// Kept is the folder of the committed records of notebooks' runs, relative to a notebook's
+// storedRuns is the folder of the committed records of notebooks' runs, relative to a notebook's
 // folder. A run with records there is not trained again.
-var Kept = filepath.Join("results", "notebooks")
+var storedRuns = filepath.Join("results", "notebooks")
 
 // labelOf is what a run is called where it stands alone.
 func labelOf(r *result.Run) string {

@@ -98,12 +98,12 @@ type group struct {
 }
 
 type entry struct {
-	Name   string `json:"name"`
-	Light  string `json:"light"`
-	Dark   string `json:"dark"`
-	Shape  string `json:"shape,omitempty"`
-	Hollow bool   `json:"hollow,omitempty"`
-	Asked  bool   `json:"asked,omitempty"`
+	Name    string `json:"name"`
+	Light   string `json:"light"`
+	Dark    string `json:"dark"`
+	Shape   string `json:"shape,omitempty"`
+	Hollow  bool   `json:"hollow,omitempty"`
+	Queried bool   `json:"asked,omitempty"`
 }
 
 type panel struct {
@@ -235,7 +235,7 @@ func (f *Figure) spec() (s spec, t names) {
 	s.Groups = []group{
 		kinds("Class", 2, t.classes, light.ClassMarks, dark.ClassMarks),
 		kinds("Domain", 1, t.domains, light.DomainMarks, dark.DomainMarks),
-		{Title: "Asked for", Column: 3},
+		{Title: "Queried", Column: 3},
 	}
 	for i, e := range s.Groups[1].Entries {
 		s.Groups[1].Entries[i].Hollow = e.Name == f.Target+" (target)"
@@ -243,7 +243,7 @@ func (f *Figure) spec() (s spec, t names) {
 	rounds := slices.Compact(slices.Sorted(slices.Values(f.Rounds)))
 	asked := slices.DeleteFunc(slices.Clone(rounds), func(r int) bool { return r < 0 })
 	for _, r := range rounds {
-		e := entry{Name: roundName(r), Asked: r >= 0, Light: "#b9bec4", Dark: "#59626b"}
+		e := entry{Name: roundName(r), Queried: r >= 0, Light: "#b9bec4", Dark: "#59626b"}
 		if r >= 0 { // the first the farthest from the ground
 			at := float64(r-asked[0]) / float64(max(asked[len(asked)-1]-asked[0], 1))
 			e.Light, e.Dark = hex(light.Shade(0.7*at)), hex(dark.Shade(1-0.5*at))

@@ -26,7 +26,7 @@ DIR is a run or a folder of runs. One run also gets a table of classes by domain
 			if err != nil {
 				return err
 			}
-			tables, err := report.AskedTables(runs)
+			tables, err := report.QueriedTables(runs)
 			if err != nil {
 				return err
 			}

@@ -109,7 +109,7 @@ accuracy. ledg predict and ledg export accept the folder of a site in place of a
 				known = len(a.Report.Visits)
 				if a.Open > 0 && wait {
 					o.Images, o.Run.Dir = "", ""
-					if err := awaitAnswers(cmd, o.Dir); err != nil {
+					if err := awaitLabels(cmd, o.Dir); err != nil {
 						return err
 					}
 					continue
@@ -181,8 +181,8 @@ func endOldPage(cmd *cobra.Command, dir string) {
 	}
 }
 
-// awaitAnswers waits until no question of a site is open.
-func awaitAnswers(cmd *cobra.Command, dir string) error {
+// awaitLabels waits until no question of a site is open.
+func awaitLabels(cmd *cobra.Command, dir string) error {
 	ledger, err := labels.Open(dir, nil, labels.Options{})
 	if err != nil {
 		return err

@@ -44,8 +44,8 @@ type Campaign struct {
 type Progress struct {
 	// Round is the number of query rounds so far.
 	Round int
-	// Unasked counts labels added without a query, Withdrawn labels that were withdrawn.
-	Unasked, Withdrawn int
+	// Unqueried counts labels added without a query, Withdrawn labels that were withdrawn.
+	Unqueried, Withdrawn int
 }
 
 // New returns a campaign without labels for a config and a data set, with the budget as a

@@ -97,7 +97,7 @@ func (d *Desk) places(round int) (list []place) {
 			}
 		}
 	})
-	slices.SortFunc(asked, func(a, b labels.Image) int { return cmp.Compare(a.Asked, b.Asked) })
+	slices.SortFunc(asked, func(a, b labels.Image) int { return cmp.Compare(a.Query, b.Query) })
 	of := map[string]int{} // an image to its place
 	var later []labels.Image
 	for _, v := range asked {

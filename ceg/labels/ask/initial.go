@@ -50,7 +50,7 @@ func (p *Campaign) Enter(ctx context.Context, f First, choose Chooser) ([]result
 	if err != nil {
 		return nil, err
 	}
-	p.Unasked = len(f.given)
+	p.Unqueried = len(f.given)
 	return p.enter(0, append(f.given, answers...))
 }
 

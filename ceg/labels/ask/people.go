@@ -160,7 +160,7 @@ func (o *people) sync(p *Campaign) (came []result.Query, err error) {
 			late = append(late, Answer{labels.Question{ID: l.ID}, l.Class, l.By})
 		}
 	}
-	p.Unasked += len(late)
+	p.Unqueried += len(late)
 	came, enterErr := p.enter(p.Round, late)
 	return came, errors.Join(err, enterErr)
 }

@@ -79,7 +79,7 @@ func (im *Import) readCSV(path string) error {
 		hub = hub && sheet.Column(head, "file_name") >= 0
 		return nil
 	}, func(r sheet.Row) error {
-		a, ok, err := csvAnswer(r)
+		a, ok, err := csvLabel(r)
 		if err != nil {
 			return im.leave(r.Where, err)
 		}
@@ -100,13 +100,13 @@ func (im *Import) readCSV(path string) error {
 	})
 }
 
-// csvAnswer reads a row. ok is false for an unlabelled query.
-func csvAnswer(r sheet.Row) (a Answer, ok bool, err error) {
+// csvLabel reads a row. ok is false for an unlabelled query.
+func csvLabel(r sheet.Row) (a Label, ok bool, err error) {
 	if r.Err != nil {
 		return a, false, r.Err
 	}
 	cell := func(names ...string) string { return datasets.Unguard(r.Cell(names...)) }
-	a = Answer{ID: r.Raw(datasets.IDColumns...), Digest: cell("sha256"), Class: cell(datasets.ClassColumns...), By: cell("annotator"), Where: r.Where}
+	a = Label{ID: r.Raw(datasets.IDColumns...), Digest: cell("sha256"), Class: cell(datasets.ClassColumns...), By: cell("annotator"), Where: r.Where}
 	a.Kind, ok = flags[strings.ToLower(cell("flag"))]
 	if !ok {
 		return a, false, fmt.Errorf("flag %q, want one of skipped, unsure, bad, corrected, or none", cell("flag"))

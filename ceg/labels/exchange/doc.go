@@ -2,7 +2,7 @@
 // them: CSV, Label Studio, CVAT, FiftyOne, class folders, COCO and Datumaro.
 //
 // [Write] writes [Item]s, which [Items] makes from a data set and a ledger's state. [Read] reads
-// a tool's export as an [Import] of [Answer]s; a [Matcher] finds their images by the exported ID,
+// a tool's export as an [Import] of [Label]s; a [Matcher] finds their images by the exported ID,
 // the SHA-256 of the file, or the path. Anything that cannot be matched, and an unknown class, is
 // left out with the file and the line, or is an error with ReadOptions.Strict. [Import.Events] converts
 // the labels to ledger events; the ledger's Import takes each of them once.

@@ -107,7 +107,7 @@ func TestFiftyOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answers := im.Answers
+	answers := im.Labels
 	if len(answers) != 2 || answers[1].Path != "north/1" || answers[1].Class != "=cmd|calc" || answers[0].Class != "cat" || !strings.Contains(answers[1].Where, "labels.json:4 ") {
 		t.Errorf("%v, %+v", err, answers)
 	}
@@ -115,7 +115,7 @@ func TestFiftyOne(t *testing.T) {
 		t.Errorf("%s, %v", id, err)
 	}
 	put(`{"classes": null, "labels": {"1": "cat"}}`)
-	if im, err := Read(t.Context(), FiftyOne, dir, options); err != nil || im.Answers[0].Class != "cat" {
+	if im, err := Read(t.Context(), FiftyOne, dir, options); err != nil || im.Labels[0].Class != "cat" {
 		t.Errorf("%v, %+v", err, im)
 	}
 	put(`{"classes": ["cat"], "labels": {"1": 4}}`)

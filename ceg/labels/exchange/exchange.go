@@ -127,8 +127,8 @@ func Items(d *datasets.Dataset, truth datasets.Truth, s *labels.State, which Whi
 	return list
 }
 
-// Answer is a label in a tool's export.
-type Answer struct {
+// Label is a label in a tool's export.
+type Label struct {
 	// ID is the exported ID, Digest the SHA-256 of the file in hexadecimal, and Path the tool's
 	// path of the file. At least one is not empty.
 	ID, Digest, Path string
@@ -143,7 +143,7 @@ type Answer struct {
 }
 
 // Limits of an export: bytes of a file, bytes of a line, and labels.
-const maxFile, maxLine, maxAnswers = 256 << 20, 1 << 20, 2 << 20
+const maxFile, maxLine, maxLabels = 256 << 20, 1 << 20, 2 << 20
 
 // ReadOptions are the settings of Read and Import.Events.
 type ReadOptions struct {
@@ -160,7 +160,7 @@ type ReadOptions struct {
 
 // Import is the content of a tool's export.
 type Import struct {
-	Answers []Answer
+	Labels []Label
 	// Left lists the omitted labels, with places and reasons.
 	Left []error
 
@@ -168,12 +168,12 @@ type Import struct {
 	o ReadOptions
 }
 
-// add appends a label, up to maxAnswers in total.
-func (im *Import) add(a Answer) error {
-	if len(im.Answers) == maxAnswers {
-		return fmt.Errorf("%s: more than %d answers", a.Where, maxAnswers)
+// add appends a label, up to maxLabels in total.
+func (im *Import) add(a Label) error {
+	if len(im.Labels) == maxLabels {
+		return fmt.Errorf("%s: more than %d answers", a.Where, maxLabels)
 	}
-	im.Answers = append(im.Answers, a)
+	im.Labels = append(im.Labels, a)
 	return nil
 }
 
@@ -194,8 +194,8 @@ func (im *Import) Events(m *Matcher) (events []labels.Event, err error) {
 	for _, c := range im.o.Classes {
 		known[datasets.SameName(c)] = c
 	}
-	ids, sources := make([]string, len(im.Answers)), make(map[string]map[string]bool)
-	for i, a := range im.Answers {
+	ids, sources := make([]string, len(im.Labels)), make(map[string]map[string]bool)
+	for i, a := range im.Labels {
 		id, exact, err := m.match(a)
 		if err == nil && a.Class != "" && known[datasets.SameName(a.Class)] == "" {
 			err = fmt.Errorf("class %q is none of %s", a.Class, few(im.o.Classes))
@@ -214,7 +214,7 @@ func (im *Import) Events(m *Matcher) (events []labels.Event, err error) {
 		}
 		sources[id][slashes(cmp.Or(a.Path, a.ID))] = true
 	}
-	for i, a := range im.Answers {
+	for i, a := range im.Labels {
 		id := ids[i]
 		if id == "" {
 			continue

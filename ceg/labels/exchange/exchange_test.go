@@ -267,18 +267,18 @@ func TestMatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		a    Answer
+		a    Label
 		want string
 	}{
-		{Answer{ID: "north/2.png", Digest: "ff"}, "north/2.png"},
-		{Answer{ID: "gone.png", Digest: strings.ToUpper(sum)}, "north/2.png"},
-		{Answer{Path: "upload/3/photos/north/2.png"}, "north/2.png"},
-		{Answer{Path: "photos/north/dog/2.png"}, "north/2.png"},
-		{Answer{Path: "elsewhere/3.png"}, "south/cat/3.png"},
-		{Answer{Path: "elsewhere/1.png"}, `error "elsewhere/1.png": 2 images of the data set are called so`},
-		{Answer{Path: "nothing.png"}, `error "nothing.png" is no image`},
-		{Answer{ID: "../../etc/passwd"}, `error "../../etc/passwd" is no image`},
-		{Answer{Digest: "00"}, "error \"the image of digest 00\" is no image"},
+		{Label{ID: "north/2.png", Digest: "ff"}, "north/2.png"},
+		{Label{ID: "gone.png", Digest: strings.ToUpper(sum)}, "north/2.png"},
+		{Label{Path: "upload/3/photos/north/2.png"}, "north/2.png"},
+		{Label{Path: "photos/north/dog/2.png"}, "north/2.png"},
+		{Label{Path: "elsewhere/3.png"}, "south/cat/3.png"},
+		{Label{Path: "elsewhere/1.png"}, `error "elsewhere/1.png": 2 images of the data set are called so`},
+		{Label{Path: "nothing.png"}, `error "nothing.png" is no image`},
+		{Label{ID: "../../etc/passwd"}, `error "../../etc/passwd" is no image`},
+		{Label{Digest: "00"}, "error \"the image of digest 00\" is no image"},
 	} {
 		id, err := m.Match(c.a)
 		if err != nil {
@@ -357,7 +357,7 @@ func FuzzRead(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			for _, a := range im.Answers {
+			for _, a := range im.Labels {
 				if a.Where == "" || a.ID+a.Path+a.Digest == "" && in.f != LabelStudio && in.f != CVAT {
 					t.Fatalf("%s: answer %+v", in.f, a)
 				}

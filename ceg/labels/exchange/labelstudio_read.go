@@ -24,13 +24,13 @@ import (
 // annotated is a task of an export with its annotations.
 type annotated struct {
 	where string
-	image Answer
+	image Label
 	notes []studioNote
 }
 
 // studioNote is an annotation: who made it, and what was chosen, by the names of the questions.
 type studioNote struct {
-	Answer
+	Label
 	chosen map[string][]string
 	// task reports that it may be a task that nobody has annotated.
 	task bool
@@ -38,8 +38,8 @@ type studioNote struct {
 }
 
 // answer returns the label that an annotation gives to a question.
-func (n studioNote) answer(question string) (Answer, error) {
-	a := n.Answer
+func (n studioNote) answer(question string) (Label, error) {
+	a := n.Label
 	if n.err != nil || a.Kind == labels.Skipped {
 		return a, n.err
 	}
@@ -154,8 +154,8 @@ func readStudioJSON(name string) (tasks []annotated, err error) {
 		if err != nil {
 			return err
 		}
-		if n += len(t.notes); n > maxAnswers {
-			return fmt.Errorf("more than %d answers", maxAnswers)
+		if n += len(t.notes); n > maxLabels {
+			return fmt.Errorf("more than %d answers", maxLabels)
 		}
 		t.where = where
 		tasks = append(tasks, t)
@@ -237,13 +237,13 @@ func eachElement(name string, data []byte, f func(where string, raw json.RawMess
 }
 
 // StudioImage returns the image of a Label Studio task, from its data.
-func StudioImage(data map[string]json.RawMessage) (a Answer) {
+func StudioImage(data map[string]json.RawMessage) (a Label) {
 	studioImage(&a, data)
 	return a
 }
 
 // studioImage identifies the image from the data of a task.
-func studioImage(a *Answer, data map[string]json.RawMessage) {
+func studioImage(a *Label, data map[string]json.RawMessage) {
 	text := func(key string) (s string) {
 		json.Unmarshal(data[key], &s)
 		return s
@@ -291,9 +291,9 @@ func Uploaded(path string) (name string, ok bool) {
 	return m[1], true
 }
 
-// StudioAnswer reads an annotation of Label Studio's JSON: its answer to a question. The image
+// StudioLabel reads an annotation of Label Studio's JSON: its answer to a question. The image
 // is not filled in.
-func StudioAnswer(raw json.RawMessage, question string) (Answer, error) {
+func StudioLabel(raw json.RawMessage, question string) (Label, error) {
 	return readStudioNote(raw).answer(question)
 }
 
@@ -314,7 +314,7 @@ func readStudioNote(raw json.RawMessage) (note studioNote) {
 	if note.err = json.Unmarshal(raw, &n); note.err != nil {
 		return note
 	}
-	note.Answer = Answer{Kind: labels.Answered, By: studioAnnotator(n.By), Seconds: max(n.Seconds, 0)}
+	note.Label = Label{Kind: labels.Answered, By: studioAnnotator(n.By), Seconds: max(n.Seconds, 0)}
 	if note.At, note.err = studioTime(n.Updated, n.Created); note.err != nil {
 		return note
 	}
@@ -387,7 +387,7 @@ func readStudioMin(fields map[string]json.RawMessage) (t annotated) {
 		}
 		return s
 	}
-	note := studioNote{Answer: Answer{Kind: labels.Answered, By: studioAnnotator(fields["annotator"])}, chosen: make(map[string][]string), task: text("annotation_id") == ""}
+	note := studioNote{Label: Label{Kind: labels.Answered, By: studioAnnotator(fields["annotator"])}, chosen: make(map[string][]string), task: text("annotation_id") == ""}
 	for key := range fields {
 		if slices.Contains(notQuestions, key) || strings.HasPrefix(key, "ledg_") {
 			continue
@@ -453,8 +453,8 @@ func readStudioRows(name string) (tasks []annotated, err error) {
 		if t.where = r.Where; r.Err != nil {
 			t.notes = []studioNote{{err: r.Err}}
 		}
-		if tasks = append(tasks, t); len(tasks) > maxAnswers {
-			return fmt.Errorf("%s: more than %d answers", r.Where, maxAnswers)
+		if tasks = append(tasks, t); len(tasks) > maxLabels {
+			return fmt.Errorf("%s: more than %d answers", r.Where, maxLabels)
 		}
 		return nil
 	})

@@ -60,7 +60,7 @@ func large(t *testing.T, f Format, n int) string {
 	return path
 }
 
-// Answers of any tool come into the ledger in a time that grows with their number, and not
+// Labels of any tool come into the ledger in a time that grows with their number, and not
 // with its square, and each names its line. Machines differ, and so do builds: it is an
 // error to take long and to take far more than eight times as long for eight times as many.
 func TestLargeExports(t *testing.T) {
@@ -89,11 +89,11 @@ func imports(t *testing.T, d *datasets.Dataset, f Format, n int) time.Duration {
 	name := large(t, f, n)
 	begun := time.Now()
 	im, err := Read(t.Context(), f, name, ReadOptions{Classes: d.Classes, Strict: true, By: "ann"})
-	if err != nil || len(im.Answers) != n {
+	if err != nil || len(im.Labels) != n {
 		t.Fatalf("%+v, %v", im, err)
 	}
 	lines := make(map[string]bool)
-	for _, a := range im.Answers {
+	for _, a := range im.Labels {
 		place, _, _ := strings.Cut(a.Where, " ")
 		lines[place] = true
 	}
@@ -198,7 +198,7 @@ func TestBombs(t *testing.T) {
 		t.Errorf("a deep label: %v", err)
 	}
 	d := &datasets.Dataset{Domains: []string{"d"}}
-	if _, err := NewMatcher(d, nil).Match(Answer{Path: strings.Repeat("a/", 1<<20)}); err == nil {
+	if _, err := NewMatcher(d, nil).Match(Label{Path: strings.Repeat("a/", 1<<20)}); err == nil {
 		t.Error("a path of a megabyte is found")
 	}
 }

@@ -29,13 +29,13 @@ func NewMatcher(d *datasets.Dataset, digests func() ([]string, error)) *Matcher 
 // have leading folders that the ID lacks, may lack class folder and extension, and may be a base
 // name if that is unique. Of images with equal content, the one with the path is taken, or else
 // the first.
-func (m *Matcher) Match(a Answer) (string, error) {
+func (m *Matcher) Match(a Label) (string, error) {
 	id, _, err := m.match(a)
 	return id, err
 }
 
 // match is Match. exact is false if a path was found that is not the whole ID.
-func (m *Matcher) match(a Answer) (id string, exact bool, err error) {
+func (m *Matcher) match(a Label) (id string, exact bool, err error) {
 	for _, id := range []string{a.ID, datasets.Unguard(a.ID), slashes(a.ID), strings.TrimSpace(a.ID)} {
 		if _, ok := m.d.Index(id); ok && strings.TrimSpace(a.ID) != "" {
 			return id, true, nil

@@ -43,7 +43,7 @@ var lookedFor = map[Format]string{
 func Read(ctx context.Context, f Format, name string, o ReadOptions) (*Import, error) {
 	im := &Import{f: f, o: o}
 	err := im.read(ctx, name)
-	if err == nil && len(im.Answers)+len(im.Left) == 0 {
+	if err == nil && len(im.Labels)+len(im.Left) == 0 {
 		err = fmt.Errorf("%s: there is no label in it; looked for %s", name, lookedFor[f])
 	}
 	if err != nil {
@@ -185,7 +185,7 @@ func (im *Import) readTree(ctx context.Context, fsys fs.FS, name string) error {
 			dir, base := path.Split(p)
 			at = dir + strings.TrimPrefix(base, class+"_")
 		}
-		return im.add(Answer{Digest: sum, Path: at, Kind: labels.Answered, Class: class, Where: where})
+		return im.add(Label{Digest: sum, Path: at, Kind: labels.Answered, Class: class, Where: where})
 	})
 }
 
@@ -233,7 +233,7 @@ func (im *Import) readFiftyOne(ctx context.Context, fsys fs.FS, name string) err
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	for _, g := range given {
-		a := Answer{Path: g.stem, Kind: labels.Answered, Where: fmt.Sprintf("%s:%d (%s)", where, g.line, g.stem)}
+		a := Label{Path: g.stem, Kind: labels.Answered, Where: fmt.Sprintf("%s:%d (%s)", where, g.line, g.stem)}
 		file, ok := files[g.stem]
 		if a.Class, err = fiftyOneClass(g.label, classes); err == nil && ok && a.Class != "" {
 			a.Path = strings.TrimPrefix(file, "data/")
@@ -274,8 +274,8 @@ func fiftyOneLabels(text []byte) (classes []string, given []fiftyOneLabel, err e
 	begin := max(bytes.Index(text, v.Labels), 0)
 	lineAt := lineCounter(text)
 	for d.More() {
-		if len(given) == maxAnswers {
-			return nil, nil, fmt.Errorf("more than %d labels", maxAnswers)
+		if len(given) == maxLabels {
+			return nil, nil, fmt.Errorf("more than %d labels", maxLabels)
 		}
 		t, err := d.Token()
 		g := fiftyOneLabel{line: lineAt(int64(begin) + d.InputOffset())}
@@ -386,7 +386,7 @@ func (im *Import) readCVAT(ctx context.Context, fsys fs.FS, name string) error {
 
 // imageNetLine reads `image.jpg 3`, or `"an image".jpg 3`. ok is false for an image
 // without a label.
-func imageNetLine(line string, classes []string) (a Answer, ok bool, err error) {
+func imageNetLine(line string, classes []string) (a Label, ok bool, err error) {
 	if line == "" {
 		return a, false, nil
 	}
@@ -447,7 +447,7 @@ func (im *Import) readCVATXML(r io.Reader, name string) error {
 		case 0:
 			continue
 		case 1:
-			err = im.add(Answer{Path: image.Name, Kind: labels.Answered, Class: image.Tags[0].Label, Where: where})
+			err = im.add(Label{Path: image.Name, Kind: labels.Answered, Class: image.Tags[0].Label, Where: where})
 		default:
 			err = im.leave(where, fmt.Errorf("%q has %d tags, want one", image.Name, len(image.Tags)))
 		}

@@ -67,7 +67,7 @@ func rev(im labels.Image) string {
 	if im.Later {
 		later = ".later"
 	}
-	return fmt.Sprintf("%d.%d.%d.%d%s", im.Status, im.N, im.Asked, im.Turned, later)
+	return fmt.Sprintf("%d.%d.%d.%d%s", im.Status, im.N, im.Query, im.Turned, later)
 }
 
 // statusText is the display name of an image's status.

@@ -42,7 +42,7 @@ func (c *control) event(raw json.RawMessage, id, project string, classes []strin
 	if err := json.Unmarshal(raw, &a); err != nil {
 		return e, err
 	}
-	x, err := exchange.StudioAnswer(raw, c.From)
+	x, err := exchange.StudioLabel(raw, c.From)
 	if err != nil {
 		return e, err
 	}

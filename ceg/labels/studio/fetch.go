@@ -45,9 +45,9 @@ func (s *Server) find(ctx context.Context, data map[string]json.RawMessage, c *c
 	if unread == nil {
 		h := datasets.ContentHash(image)
 		h.Write(image)
-		a = exchange.Answer{Digest: hex.EncodeToString(h.Sum(nil))}
+		a = exchange.Label{Digest: hex.EncodeToString(h.Sum(nil))}
 	} else if upload {
-		a = exchange.Answer{Path: name}
+		a = exchange.Label{Path: name}
 	}
 	s.mu.Lock()
 	id, err := s.matcher.Match(a)

@@ -17,8 +17,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// askedDomain holds the queries of one domain, ordered by class and round.
-type askedDomain struct {
+// queriedDomain holds the queries of one domain, ordered by class and round.
+type queriedDomain struct {
 	Name  string
 	Tiles []tile
 }
@@ -29,9 +29,9 @@ type tile struct {
 	Picture           template.URL
 }
 
-// addAsked adds the run's queries: numbers by domain and class, how they were selected, and
+// addQueried adds the run's queries: numbers by domain and class, how they were selected, and
 // images of the first of them.
-func (r *runPage) addAsked(out *result.Run, o Options) error {
+func (r *runPage) addQueried(out *result.Run, o Options) error {
 	queries, err := out.Queries()
 	if errors.Is(err, fs.ErrNotExist) {
 		r.NoImages = "the run was collected without its queries"
@@ -40,7 +40,7 @@ func (r *runPage) addAsked(out *result.Run, o Options) error {
 	if err != nil {
 		return err
 	}
-	r.AskedAll = len(queries)
+	r.QueriedAll = len(queries)
 	r.addMatrix(queries)
 	x := out.Config.Exploration
 	r.Chosen = result.Chosen(queries, r.Result.Given, x.Initial, x.Strategy)
@@ -66,11 +66,11 @@ func (r *runPage) addAsked(out *result.Run, o Options) error {
 				return err
 			}
 		}
-		if n := len(r.Asked); n == 0 || r.Asked[n-1].Name != q.Domain {
-			r.Asked = append(r.Asked, askedDomain{Name: q.Domain})
+		if n := len(r.Queried); n == 0 || r.Queried[n-1].Name != q.Domain {
+			r.Queried = append(r.Queried, queriedDomain{Name: q.Domain})
 		}
 		r.Shown++
-		d := &r.Asked[len(r.Asked)-1]
+		d := &r.Queried[len(r.Queried)-1]
 		d.Tiles = append(d.Tiles, t)
 	}
 	return nil

@@ -16,28 +16,28 @@ import (
 
 // runPage is what the page shows of one run.
 type runPage struct {
-	Name      string
-	Method    string
-	Short     *short
-	Result    *result.Result
-	Rules     *result.Table
-	Domains   *result.Table
-	Curves    *figure // nil of a run that measured nothing
-	Target    string
-	Asked     []askedDomain
-	AskedAll  int
-	Chosen    string        // how the labels were chosen
-	Shown     int           // number of tiles
-	Scored    bool          // some tile has scores
-	Matrix    *result.Table // queries, domain by class
-	NoImages  string        // why there are no pictures
-	People    *result.Table // who labelled; nil if no people did
-	Stale     string        // error of the calibration
-	Confusion *confusion
-	Measured  string // what the confusion matrix is of
-	Reliable  *figure
-	Settings  string
-	Versions  *result.Table
+	Name       string
+	Method     string
+	Short      *short
+	Result     *result.Result
+	Rules      *result.Table
+	Domains    *result.Table
+	Curves     *figure // nil of a run that measured nothing
+	Target     string
+	Queried    []queriedDomain
+	QueriedAll int
+	Chosen     string        // how the labels were chosen
+	Shown      int           // number of tiles
+	Scored     bool          // some tile has scores
+	Matrix     *result.Table // queries, domain by class
+	NoImages   string        // why there are no pictures
+	People     *result.Table // who labelled; nil if no people did
+	Stale      string        // error of the calibration
+	Confusion  *confusion
+	Measured   string // what the confusion matrix is of
+	Reliable   *figure
+	Settings   string
+	Versions   *result.Table
 }
 
 // confusion is a confusion matrix; a cell's Shade, 0 to 9, is its share of the row. With
@@ -87,7 +87,7 @@ func newRun(ctx context.Context, out *result.Run, o Options) (*runPage, error) {
 		return nil, err
 	}
 	r.Settings = b.String()
-	if err := r.addAsked(out, o); err != nil {
+	if err := r.addQueried(out, o); err != nil {
 		return nil, err
 	}
 	if err := r.addPeople(out.Path); err != nil {

@@ -63,9 +63,9 @@ type State struct {
 	// Reliable and ReliableLabels are the reliable set: positions in the pool and pseudo-labels.
 	Reliable       []int32 `json:"-"`
 	ReliableLabels []int32 `json:"-"`
-	// Unasked and Withdrawn count labels that were added without a query and labels that were
+	// Unqueried and Withdrawn count labels that were added without a query and labels that were
 	// withdrawn. Changed is the net change since the last record.
-	Unasked   int `json:"unasked,omitempty"`
+	Unqueried int `json:"unasked,omitempty"`
 	Withdrawn int `json:"withdrawn,omitempty"`
 	Changed   int `json:"changed,omitempty"`
 	// Pending is the record of a trained epoch that waits for labels; nil between epochs.

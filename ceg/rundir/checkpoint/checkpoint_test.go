@@ -75,7 +75,7 @@ func put(t *testing.T, dir string, data []byte) {
 func TestRoundTrip(t *testing.T) {
 	c := settings(t)
 	full := state(t, 10)
-	full.Pool.Gone, full.Unasked, full.Withdrawn, full.Changed = []int32{4, 3}, 1, 2, -1
+	full.Pool.Gone, full.Unqueried, full.Withdrawn, full.Changed = []int32{4, 3}, 1, 2, -1
 	full.Pending = &result.Record{Epoch: 3, Loss: result.Losses{{Name: "ce", Value: 0.1}}, Accuracy: []result.Accuracy{}}
 	empty := state(t, 10)
 	empty.Reliable, empty.ReliableLabels = []int32{}, []int32{}
