@@ -20,6 +20,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/labels/page"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/testall"
 )
 
 // asking are the arguments of a run on photos that asks people.
@@ -139,9 +140,7 @@ func TestTrainShowsPage(t *testing.T) {
 // When all is labelled the page shows that the run trains and how it ended, with commands that
 // work as printed: a report, and once a label was corrected, a run that uses it.
 func TestTrainShowsResult(t *testing.T) {
-	if testing.Short() {
-		t.Skip("trains two runs")
-	}
+	testall.Need(t, "trains two runs")
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("PATH", "/usr/bin:/bin")
 	dir := t.TempDir()

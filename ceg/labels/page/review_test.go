@@ -280,7 +280,7 @@ func TestReviewPage(t *testing.T) {
 	chip := func(n int) {
 		js[bool](t, ctx, fmt.Sprintf(`document.querySelectorAll("#chips button")[%d].click() || true`, n))
 	}
-	chip(4)
+	chip(5)
 	until(t, ctx, `document.querySelectorAll("#answered .card").length >= 3`)
 	until(t, ctx, `[...document.querySelectorAll("#answered img")].slice(0, 4).every(i => i.complete && i.naturalWidth)`)
 	look(t, ctx, "suspicious")
@@ -297,7 +297,7 @@ func TestReviewPage(t *testing.T) {
 	if im := state(t, dir).Image(first); im.Class == classOf(first) {
 		t.Errorf("after undo %s is %+v", first, im)
 	}
-	chip(5)
+	chip(6)
 	until(t, ctx, `document.querySelectorAll("#answered .card").length === 1`)
 	until(t, ctx, `[...document.querySelectorAll("#answered img")].every(i => i.complete && i.naturalWidth)`)
 	look(t, ctx, "duplicates")
