@@ -224,8 +224,10 @@ func TestInstalledWheel(t *testing.T) {
 			t.Errorf("%s: %v, %s, want %s", code, err, last, want)
 		}
 	}
-	for _, script := range []string{pythonGroups, pythonSubsample} {
-		if out, err := exec.Command(in("python"), "-c", script).CombinedOutput(); err != nil {
+	for _, script := range []string{pythonGroups, pythonSubsample, pythonPhotos} {
+		cmd := exec.Command(in("python"), "-c", script)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("%v\n%s\n%s", err, out, script)
 		}
 	}
@@ -297,4 +299,42 @@ few = [ledg.query(n=10, strategy="kmeans", features=x, subsample=10, seed=s) for
 assert all(len(set(rows)) == 10 and max(rows) < 200 for rows in few), few
 assert (few[0] == few[1]).all() and set(few[0]) == set(few[2]), few
 assert set(few[0]) != set(ledg.query(n=10, strategy="kmeans", features=x, seed=1))
+`
+
+// pythonPhotos goes the road of photos with a tiny network: features, a run on them, predictions,
+// a site, progress, and an error.
+const pythonPhotos = `
+import contextlib
+import io
+import subprocess
+
+import ledg
+import numpy as np
+
+subprocess.run([ledg.find_binary(), "data", "example", "try"], check=True, capture_output=True)
+tiny = dict(net="smallcnn", weights="none", width=4, size=16)
+said = io.StringIO()
+with contextlib.redirect_stderr(said):
+    f = ledg.embed("try/photos", labels="try/labels.csv", out="f.safetensors", **tiny)
+assert "120 of 120 images" in said.getvalue(), said.getvalue()
+assert f.features.shape == (120, 4) and len(f.ids) == 120, f.features.shape
+assert f.class_names == ["mammal", "vehicle"] and f.domain_names == ["east", "south", "west"]
+assert f.ids[0].startswith("east/") and f.domains[0] == 0 and set(f.labels) == {0, 1}
+assert (ledg.embed("try/photos", labels="try/labels.csv", progress=False, **tiny).features == f.features).all()
+
+run = ledg.train("f.safetensors", dataset="features", out="run", preset="authors", target="south", budget=12, epochs=2, progress=False)
+assert run["labels"] == 12 and run["target"] == "south", run
+table = ledg.predict("run", "try/new-photos", progress=False)
+assert set(table["class"]) <= {"mammal", "vehicle"} and len(table["path"]) == len(table["class"])
+assert table["probability"].dtype == float and (table["probability"] >= 0.5).all() and table["looks_new"].dtype == bool
+one = ledg.predict("run", [table["path"][0]], progress=False)
+assert one["class"] == table["class"][:1] and np.allclose(one["probability"], table["probability"][:1])
+report = ledg.site("run", "try/north", out="north", progress=False)
+assert report["visits"][0]["images"] > 0, report
+try:
+    ledg.train("try/photos", out="x", classes=["mammal", "vehicle"], target="nowhere", budget=12, progress=False)
+except ledg.LedgError as e:
+    assert 'no domain "nowhere"' in str(e), e
+else:
+    raise AssertionError("a target that is no domain")
 `

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
+import threading
 from pathlib import Path
 
 
@@ -39,14 +41,37 @@ def find_binary() -> str:
     return found
 
 
-def run(arguments: list[str]) -> str:
-    """Runs ledg and returns what it prints. Raises LedgError with its last line."""
+def run(arguments: list[str], progress: bool = False) -> str:
+    """Runs ledg and returns what it prints. Raises LedgError with its last line.
+
+    progress shows what it says meanwhile, in a notebook below the cell. An interrupt is passed
+    on, and ledg ends as by Ctrl-C.
+    """
     binary = find_binary()
     try:
-        done = subprocess.run([binary, *arguments], capture_output=True, text=True, encoding="utf-8")
+        process = subprocess.Popen([binary, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8")
     except OSError as e:
         raise LedgError(f"{binary} does not run on this machine: {e}") from e
-    if done.returncode:
-        lines = done.stderr.strip().splitlines() or [f"ledg ended with status {done.returncode}"]
+    lines: list[str] = []
+
+    def follow() -> None:
+        for line in process.stderr:
+            lines.append(line.rstrip())
+            if progress:
+                sys.stderr.write(line)
+
+    reader = threading.Thread(target=follow)
+    reader.start()
+    try:
+        printed = process.stdout.read()
+        process.wait()
+    except KeyboardInterrupt:
+        process.send_signal(signal.SIGINT)
+        process.wait()
+        raise
+    finally:
+        reader.join()
+    if process.returncode:
+        lines = [s for s in lines if s.strip()] or [f"ledg ended with status {process.returncode}"]
         raise LedgError(next((s for s in lines if s.startswith("ledg: ")), lines[-1]).removeprefix("ledg: "))
-    return done.stdout
+    return printed

@@ -7,7 +7,7 @@ import struct
 from pathlib import Path
 from typing import Any
 
-_NAMES = {"float16": "F16", "float32": "F32", "float64": "F64", "int32": "I32", "int64": "I64"}
+_NAMES = {"float16": "F16", "float32": "F32", "float64": "F64", "int32": "I32", "int64": "I64", "uint8": "U8"}
 
 
 def write(path: Path, arrays: dict[str, Any]) -> None:
