@@ -56,7 +56,7 @@ func ReadLabels(path string) ([]Label, error) {
 		}
 		return readLabelsJSON(r, path)
 	}
-	f, err := regular.Open(path, maxList) // what is no file at all is said first
+	f, err := regular.Open(path, maxList) // anything but a regular file is reported first
 	if err != nil {
 		return nil, err
 	}

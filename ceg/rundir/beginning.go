@@ -60,7 +60,7 @@ var programDigest = sync.OnceValues(func() (string, error) {
 })
 
 // beginning is the state of a run before its first query epoch, which it shares with
-// all runs that ask for labels in other ways but are otherwise the same, by the same
+// all runs that query labels in other ways but are otherwise the same, by the same
 // program on the same engine. The zero value shares nothing.
 type beginning struct {
 	// folder is where it is kept, epochs the number of its epochs.
@@ -92,7 +92,7 @@ func (d *Folder) Share(folder string, epochs int, examples string, with engine.B
 // its first query epoch and no state is stored yet.
 func (d *Folder) Leave(epochs int) error { return d.beginning.leave(d.Dir, epochs) }
 
-// beginningKey is equal for runs that are the same until they ask for the first
+// beginningKey is equal for runs that are the same until they query the first
 // time.
 func beginningKey(c config.Config, images, program string, e exactEngine) (string, error) {
 	c.Method = ""
