@@ -2,7 +2,6 @@ package page_test
 
 import (
 	"context"
-	"strings"
 	"sync"
 	"testing"
 
@@ -76,9 +75,7 @@ func TestEnd(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
+	until(t, ctx, `document.getElementById("end-how").textContent.includes("no longer served")`)
 	says("Corrections are waiting", "Every label is on disk.", "bin/ledg extend run\nbin/ledg label run")
-	if text := js[string](t, ctx, `document.getElementById("end-how").textContent`); !strings.Contains(text, "no longer served") {
-		t.Errorf("it says %q", text)
-	}
 	look(t, ctx, "ended")
 }
