@@ -183,7 +183,6 @@ func TestRunRefuses(t *testing.T) {
 		{"a target that does not exist", func(c *ceg.Config) { c.Data.Target = "stamps" }, `has no domain "stamps"; it has cartoon, photo, print, sketch`},
 		{"a budget above the pool", func(c *ceg.Config) { c.Exploration.Budget = "1621" }, "1621"},
 		{"a budget below one label a domain", func(c *ceg.Config) { c.Exploration.Budget = "4" }, "every domain needs one"},
-		{"a whole pool with losses on the rest", func(c *ceg.Config) { c.Exploration.Budget = "100%" }, "-ce"},
 		{"a network that does not exist", func(c *ceg.Config) { c.Network.Name = "alexnet" }, "alexnet"},
 		{"bfloat16 without XLA", func(c *ceg.Config) { c.Network.Precision = config.BFloat16 }, "precision bfloat16 needs XLA"},
 		{"another format", func(c *ceg.Config) { c.Format = 7 }, "config format 7, want"},

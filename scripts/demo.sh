@@ -33,7 +33,7 @@ done
 ./scripts/build.sh
 
 if [ -z "${1:-}" ]; then
-	bin/ledg study run scripts/studies/emoji-features.yaml --dir "$out" --jobs 2 --quiet --backend "$backend" \
+	bin/ledg study run scripts/studies/features-emoji.yaml --dir "$out" --jobs 2 --quiet --backend "$backend" \
 		--root features=datasets/emoji/lite0.npz >/dev/null
 	bin/ledg table methods --dir "$out"
 	echo
