@@ -71,8 +71,8 @@ func Recognise(fsys fs.FS, patterns, classes []string) (template string, err err
 	return template, nil
 }
 
-// unclear reports whether there are several sites with several folders each, of which no name is
-// there twice.
+// unclear reports whether there are several sites with several folders each, and no
+// folder name occurs in two of them.
 func unclear(dirs [][]string) bool {
 	in := map[string]int{}
 	for _, d := range dirs {

@@ -164,7 +164,7 @@ func (r *Row) confidenceTwice() float64 {
 //	d = (1 - a - a X) / (1 + a n + a T),  X = exp(x_2) - 1
 //	D = ((1 - a) a T + a X (1 + a n)) / ((1 + a n) (1 + a n + a T))
 //
-// of which the common denominator cancels. Where the two largest are about equal,
+// The common denominator of both cancels. Where the two largest are about equal,
 // 1 - a - a X is -expm1(p2 - p1).
 func (r *Row) marginTwice() float64 {
 	if r.n == 0 {

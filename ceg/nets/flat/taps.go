@@ -113,8 +113,8 @@ func (f *flat) framed(shard int, x *maps, mirror bool) [][]*Node {
 }
 
 // byTaps is a 3x3 convolution with stride 1 of maps, given the values beyond their edges; b may be
-// nil. Both gradients come from the forward column matrix's rows, of which there are few where the
-// maps have few channels.
+// nil. Both gradients come from the forward column matrix's rows; they
+// are few where the maps have few channels.
 func (f *flat) byTaps(name string, w, b *Node, x *maps, mirror bool) *maps {
 	out := w.Shape().Dimensions[0]
 	y := x.like(out, x.h, x.w, x.p)

@@ -14,7 +14,7 @@ import (
 // schemas has a line for each operation of ONNX and opset that changed its signature: its name, the
 // opset, the numbers of inputs and of outputs, the types of inputs (<) and outputs (>) by number or by
 // name, the types that a name stands for (a bit for each of the first 16), and the attributes with
-// their types, of which those with ! are required. schemas.py makes it.
+// their types; ! marks a required one. schemas.py makes it.
 //
 //go:embed schemas.txt
 var schemas string

@@ -1,4 +1,4 @@
-"""The roads of photos: features, training, predictions, and new sites."""
+"""Features, training, predictions and new sites of photos, by the command."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from ._pool import _numpy
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-Paths = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,7 @@ def train(root: str | os.PathLike[str] | None = None, *, out: str | os.PathLike[
     return json.loads(_binary.run(command + _flags(flags), progress))
 
 
-def predict(run: str | os.PathLike[str], images: Paths, *, progress: bool = True, **flags: Any) -> dict[str, Any]:
+def predict(run: str | os.PathLike[str], images: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], *, progress: bool = True, **flags: Any) -> dict[str, Any]:
     """Predicts the classes of images (``ledg predict``).
 
     images is a folder, a file, or a list of them. Returns the table's columns by name: arrays of
