@@ -107,7 +107,7 @@ func nearGroups(ctx context.Context, d, of *datasets.Dataset, f *datasets.Featur
 			return nil, err
 		}
 	}
-	return review.Groups(ctx, m, d.Groups)
+	return review.Groups(ctx, m, d.Groups, nil)
 }
 
 // several are the examples of every group of several, in the order of their first ones.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"path"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ledg-go/ledg/ceg/active/head"
@@ -39,18 +40,19 @@ type suspect struct {
 
 // finding is a list that is computed in the background.
 type finding[T any] struct {
-	last int64 // number of the last event included
-	done chan struct{}
-	list []T
-	err  error
+	last    int64        // number of the last event included
+	percent atomic.Int64 // how much is done; 0 if unknown
+	done    chan struct{}
+	list    []T
+	err     error
 }
 
 // begin starts to compute a list.
-func begin[T any](last int64, f func() ([]T, error)) *finding[T] {
+func begin[T any](last int64, f func(progress func(share float64)) ([]T, error)) *finding[T] {
 	x := &finding[T]{last: last, done: make(chan struct{})}
 	go func() {
 		defer close(x.done)
-		x.list, x.err = f()
+		x.list, x.err = f(func(share float64) { x.percent.Store(int64(100 * share)) })
 	}()
 	return x
 }
@@ -93,12 +95,13 @@ func (v *reviews) features(examples []int) (head.Matrix, error) {
 	return m, v.ctx.Err()
 }
 
-// duplicates starts the search for near-duplicates, or returns the one that was started.
+// duplicates starts the search for near-duplicates, or returns the one that was started. Features
+// do not change while the server runs, so one search is enough.
 func (v *reviews) duplicates() *finding[review.Pair] {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.pairs == nil {
-		v.pairs = begin(0, func() ([]review.Pair, error) {
+		v.pairs = begin(0, func(progress func(float64)) ([]review.Pair, error) {
 			if n := v.d.Len(); n > review.MaxRows {
 				return nil, fmt.Errorf("there are %d images, and at most %d are compared with each other", n, review.MaxRows)
 			}
@@ -110,7 +113,7 @@ func (v *reviews) duplicates() *finding[review.Pair] {
 			if err != nil {
 				return nil, err
 			}
-			return review.Duplicates(v.ctx, m)
+			return review.Duplicates(v.ctx, m, progress)
 		})
 	}
 	return v.pairs
@@ -137,7 +140,7 @@ func (v *reviews) suspects(last int64, given map[int]int, order []int, classes i
 			return x
 		}
 	}
-	v.suspicious = begin(last, func() ([]suspect, error) {
+	v.suspicious = begin(last, func(func(float64)) ([]suspect, error) {
 		counts := make([]int, classes)
 		for _, c := range given {
 			counts[c]++
@@ -187,15 +190,16 @@ func (v *reviews) groups(examples []int, m head.Matrix) (groups []int, err error
 	if m.Rows > review.MaxRows { // too many to compare
 		return groups, nil
 	}
-	return review.Groups(v.ctx, m, groups)
+	return review.Groups(v.ctx, m, groups, nil)
 }
 
 // reviewReply is a list of images to check again.
 type reviewReply struct {
 	// Why is the reason why there is no list, empty if there is one; Working is true while it is
-	// computed.
+	// computed, of which Percent is done, if that is known.
 	Why     string       `json:"why,omitempty"`
 	Working bool         `json:"working,omitempty"`
+	Percent int64        `json:"percent,omitempty"`
 	Items   []reviewItem `json:"items"`
 }
 
@@ -306,6 +310,7 @@ func (s *Server) suspicious(ctx context.Context, reply *reviewReply) (bool, erro
 func (s *Server) duplicates(ctx context.Context, reply *reviewReply) (bool, error) {
 	x := s.reviews.duplicates()
 	if !x.wait(ctx) {
+		reply.Percent = x.percent.Load()
 		return false, nil
 	}
 	s.o.Ledger.View(func(st *labels.State) {

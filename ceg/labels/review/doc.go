@@ -14,4 +14,7 @@
 //   - difference to cleanlab on probabilities of scikit-learn's logistic regression
 //     (one cross-validation, best C of three): +0.020 and +0.009 with 60 and 150 labels
 //   - precision of the labels marked likely: 22, 35 and 57%; recall: 86, 89 and 83%
+//
+// The search for near-duplicates among 20,000 rows of 1280 numbers took 50 s on two shared cores
+// of an AMD EPYC (n = 1). With one product in float64 per pair it took 294 s.
 package review

@@ -23,20 +23,20 @@ func TestDuplicatesByHand(t *testing.T) {
 		return []float32{float32(length * math.Cos(angle)), float32(length * math.Sin(angle))}
 	}
 	m := matrix(2, slices.Concat(at(0, 1), at(0.1, 5), at(1, 1), at(2, 3))...)
-	pairs, err := review.Duplicates(t.Context(), m)
+	pairs, err := review.Duplicates(t.Context(), m, nil)
 	if err != nil || len(pairs) != 1 || pairs[0].A != 0 || pairs[0].B != 1 || math.Abs(pairs[0].Distance-(1-math.Cos(0.1))) > 1e-7 {
 		t.Errorf("%v, %v; want rows 0 and 1", pairs, err)
 	}
 	// A row of zeros has no direction.
 	m = matrix(2, slices.Concat(at(0, 1), at(1, 1), at(2, 1), []float32{0, 0}, []float32{0, 0})...)
-	if pairs, err := review.Duplicates(t.Context(), m); err != nil || len(pairs) != 0 {
+	if pairs, err := review.Duplicates(t.Context(), m, nil); err != nil || len(pairs) != 0 {
 		t.Errorf("%v, %v; want none", pairs, err)
 	}
 	// Two rows have each other to measure by, and copies are near whatever measures.
-	if pairs, err := review.Duplicates(t.Context(), matrix(2, 1, 0, 0, 1)); err != nil || len(pairs) != 0 {
+	if pairs, err := review.Duplicates(t.Context(), matrix(2, 1, 0, 0, 1), nil); err != nil || len(pairs) != 0 {
 		t.Errorf("%v, %v; want none", pairs, err)
 	}
-	if pairs, err := review.Duplicates(t.Context(), matrix(2, 1, 0, 3, 0)); err != nil || len(pairs) != 1 {
+	if pairs, err := review.Duplicates(t.Context(), matrix(2, 1, 0, 3, 0), nil); err != nil || len(pairs) != 1 {
 		t.Errorf("%v, %v; want one", pairs, err)
 	}
 }
@@ -84,9 +84,13 @@ func TestDuplicatesOfMany(t *testing.T) {
 	if len(want) < 20 {
 		t.Fatalf("the test has %d pairs", len(want))
 	}
-	pairs, err := review.Duplicates(t.Context(), m)
+	var shares []float64
+	pairs, err := review.Duplicates(t.Context(), m, func(share float64) { shares = append(shares, share) })
 	if err != nil || len(pairs) != len(want) {
 		t.Errorf("%d pairs, want %d: %v", len(pairs), len(want), err)
+	}
+	if len(shares) != 3 || !slices.IsSorted(shares) || shares[2] != 1 { // a share for each 256 rows
+		t.Errorf("the progress is %v", shares)
 	}
 	for i, p := range pairs {
 		if !want[[2]int{p.A, p.B}] || math.Abs(p.Distance-away(p.A, p.B)) > 1e-9 || i > 0 && p.Distance < pairs[i-1].Distance {
@@ -99,11 +103,11 @@ func TestDuplicatesOfMany(t *testing.T) {
 func TestGroups(t *testing.T) {
 	at := func(angle float64) []float32 { return []float32{float32(math.Cos(angle)), float32(math.Sin(angle))} }
 	m := matrix(2, slices.Concat(at(0), at(0.1), at(1), at(2))...)
-	groups, err := review.Groups(t.Context(), m, nil)
+	groups, err := review.Groups(t.Context(), m, nil, nil)
 	if err != nil || !slices.Equal(groups, []int{0, 0, 2, 3}) {
 		t.Errorf("%v, %v", groups, err)
 	}
-	if groups, err = review.Groups(t.Context(), m, []int{5, 7, 8, 7}); err != nil || !slices.Equal(groups, []int{0, 0, 2, 0}) {
+	if groups, err = review.Groups(t.Context(), m, []int{5, 7, 8, 7}, nil); err != nil || !slices.Equal(groups, []int{0, 0, 2, 0}) {
 		t.Errorf("%v, %v", groups, err)
 	}
 }

@@ -556,12 +556,14 @@
     $("answered").replaceChildren();
     const pairs = state !== "suspicious";
     $("answered").className = pairs ? "thumbs cards pairs" : "thumbs cards";
-    $("review-help").textContent = pairs ? "Comparing the images …" : "Judging each label by the others …";
+    const working = pairs ? "Comparing the images …" : "Judging each label by the others …";
+    $("review-help").textContent = working;
     try {
       for (;;) {
         const reply = await call("review?" + query({ kind: state }));
         if (!here()) return;
         if (!reply.working) { found = reply; break; }
+        $("review-help").textContent = working + (reply.percent ? ` ${reply.percent}%` : "");
       }
     } catch (e) { notice(e.message); return; }
     $("answered").replaceChildren(...found.items.map(pairs ? pairCard : suspectCard));
