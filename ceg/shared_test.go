@@ -7,9 +7,11 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/config/configtest"
+	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/learner/examples"
 	"github.com/ledg-go/ledg/ceg/predict/embedding/embeddingtest"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets"
 )
 
 // Runs that share a file end as those that read it each for itself, whatever their
@@ -38,6 +40,12 @@ func TestShared(t *testing.T) {
 	if shared.Len() != 2 {
 		t.Errorf("%d files are open, want one for each normalisation", shared.Len())
 	}
+	for _, sites := range []string{"", "other"} { // examples are sorted by domain
+		own, with := trainSites(t, root, sites, nil), trainSites(t, root, sites, &shared)
+		if own.Accuracy.LastEpoch != with.Accuracy.LastEpoch {
+			t.Errorf("sites %q: %+v, shared %+v", sites, own.Accuracy.LastEpoch, with.Accuracy.LastEpoch)
+		}
+	}
 	before := train("sketch", "", &shared)
 	other, err := os.ReadFile(embeddingtest.Glyphs(t, 2))
 	if err != nil {
@@ -49,6 +57,42 @@ func TestShared(t *testing.T) {
 	if after := train("sketch", "", &shared); after.Images == before.Images {
 		t.Errorf("the file has changed, and its digest is still %s", after.Images)
 	}
+}
+
+// trainSites trains on the features at root. With sites, a table of labels swaps the domain of
+// every second source image.
+func trainSites(t *testing.T, root, sites string, shared *examples.Shared) *result.Result {
+	c := configtest.New(t, "features", "sketch", "uniform-ce", config.Authors, "schedule.epochs", 2, "schedule.timing", config.Once)
+	c.Exploration.Budget, c.Schedule.PerDomain = "30", 8
+	o := Options{Dir: filepath.Join(t.TempDir(), "run"), Root: root, Backend: "go", Shared: shared}
+	if sites != "" {
+		data, _, err := datasets.Open("features", root, datasets.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		table := "path,site\n"
+		for i, e := range data.Examples {
+			site := data.Domains[e.Domain]
+			if site != "sketch" && i%2 == 0 {
+				site = sites
+			}
+			table += e.ID + "," + site + "\n"
+		}
+		o.Labels = filepath.Join(t.TempDir(), "sites.csv")
+		if err := os.WriteFile(o.Labels, []byte(table), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		list, err := labels.ReadFile(o.Labels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Data.Labels = labels.Digest(list)
+	}
+	r, err := Run(t.Context(), c, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 // Runs that share what a strategy chose before training ask what they would have asked

@@ -206,6 +206,14 @@ func (v *Vectors) Change(fn func(x []float32)) bool {
 	return true
 }
 
+// Of returns the same vectors in the order of f, which has opened the same file with other domains
+// or labels. Closing it is closing v.
+func (v *Vectors) Of(f *Features) *Vectors {
+	other := *v
+	other.Features = f
+	return &other
+}
+
 // InMemory reports whether all features are in memory.
 func (v *Vectors) InMemory() bool { return v.memory != nil }
 

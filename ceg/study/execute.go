@@ -15,6 +15,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/learner/examples"
 	"github.com/ledg-go/ledg/ceg/learner/model"
 	"github.com/ledg-go/ledg/ceg/predict/shard"
@@ -46,6 +47,8 @@ type Options struct {
 	// searches the root and its parent.
 	Roots     map[string]string
 	SplitsDir string
+	// Labels are files of labels. A run with the setting data.labels takes the file of that digest.
+	Labels []string
 	// Backend, CacheDir and Workers are as in ceg.Options. With 0 Workers, GOMAXPROCS is divided
 	// among the jobs. Jobs share the backend's devices, such as several GPUs; see engine.Spread.
 	Backend, CacheDir string
@@ -163,6 +166,7 @@ type queue struct {
 	// before holds the marks of failures that were there when the study began: a
 	// mark that is not among them is another process's, made meanwhile.
 	before map[string]time.Time
+	labels map[string]string // digest to path
 	shared examples.Shared
 
 	mu       sync.Mutex
@@ -174,7 +178,14 @@ type queue struct {
 }
 
 func newQueue(p *Plan, folder *result.Runs, o Options) (*queue, error) {
-	q := &queue{o: o, folder: folder, before: map[string]time.Time{}}
+	q := &queue{o: o, folder: folder, before: map[string]time.Time{}, labels: map[string]string{}}
+	for _, path := range o.Labels {
+		list, err := labels.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		q.labels[labels.Digest(list)] = path
+	}
 	seen := map[string]bool{}
 	var others []Job
 	for _, r := range p.Runs {
@@ -322,9 +333,12 @@ func (q *queue) attempt(ctx context.Context, i int, backend string) (res *result
 		}
 		return nil, fmt.Errorf("no folder is given for the data set %[1]s (--root %[1]s=DIR, or $LEDG_DATA/%[1]s)", c.Data.Dataset)
 	}
+	if c.Data.Labels != "" && q.labels[c.Data.Labels] == "" && !checkpoint.Exists(filepath.Join(q.o.Dir, q.runs[i].Dir)) {
+		return nil, fmt.Errorf("data.labels is %.12s, and no file of labels has this digest (--labels FILE)", c.Data.Labels)
+	}
 	o := ceg.Options{
 		Dir: filepath.Join(q.o.Dir, q.runs[i].Dir), Resume: true, Root: root, SplitsDir: q.o.SplitsDir,
-		Backend: backend, CacheDir: q.o.CacheDir, Workers: q.o.Workers,
+		Labels: q.labels[c.Data.Labels], Backend: backend, CacheDir: q.o.CacheDir, Workers: q.o.Workers,
 		Beginnings: filepath.Join(q.o.Dir, beginnings), Shared: &q.shared,
 		Observe: func(e ceg.Event) { q.tell(i, Event{Kind: Training, Training: e}) },
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/predict/shard"
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
@@ -351,5 +352,35 @@ func TestRoots(t *testing.T) {
 	r, err = s.Run(context.Background(), Options{Dir: dir, Runner: runner, Roots: map[string]string{"pacs": "/data/pacs"}, SplitsDir: "/data/lists"})
 	if err != nil || len(r.Finished) != 3 || r.Repeated != 2 {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// A run with data.labels gets the file of that digest, and fails without one.
+func TestStudyLabels(t *testing.T) {
+	table := filepath.Join(t.TempDir(), "sites.csv")
+	if err := os.WriteFile(table, []byte("path,site\na,north\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	list, err := labels.ReadFile(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Study{Name: "sites", Block: Block{Dataset: "features", Methods: []string{"uniform-ce"}, Targets: []string{"north"}, Seeds: []uint64{1},
+		Set: map[string]any{"data.labels": labels.Digest(list)}}}
+	var got []string
+	runner := func(ctx context.Context, c config.Config, o ceg.Options) (*result.Result, error) {
+		got = append(got, o.Labels)
+		return studytest.Fake{}.Run(ctx, c, o)
+	}
+	dir, roots := t.TempDir(), map[string]string{"features": "features.npz"}
+	r, err := s.Run(t.Context(), Options{Dir: dir, Runner: runner, Roots: roots})
+	if err != nil || len(r.Failed) != 1 || !strings.Contains(r.Failed[0].Err.Error(), "no file of labels has this digest") {
+		t.Errorf("without the file: %+v, %v", r, err)
+	}
+	if r, err = s.Run(t.Context(), Options{Dir: dir, Runner: runner, Roots: roots, Labels: []string{table}}); err != nil || len(r.Failed) != 0 {
+		t.Errorf("with the file: %+v, %v", r, err)
+	}
+	if !slices.Equal(got, []string{table}) {
+		t.Errorf("runs got %q, want %q", got, table)
 	}
 }

@@ -142,6 +142,7 @@ is described in scripts/studies/README.md.`,
 	flags.Var(&of, "shard", shardUsage)
 	flags.BoolVar(&o.Steal, "steal", false, "after the shard, also do runs of other shards")
 	rootsFlag(cmd, &o.Roots, &o.SplitsDir)
+	flags.StringArrayVar(&o.Labels, "labels", nil, "file of labels that data.labels names by digest; repeatable")
 	flags.StringVar(&o.Backend, "backend", "", "backend that computes; see ledg backend --help (default auto)")
 	flags.StringVar(&o.CacheDir, "cache", "", "folder of decoded images and features (default the user's cache folder)")
 	flags.BoolVar(&o.MixCommits, "mix-commits", false, "continue runs of another commit; tables say which")

@@ -107,7 +107,7 @@ func (s *Shared) openShared(ctx context.Context, f *datasets.Features, normal co
 	if !first {
 		free = f.Close
 	}
-	return file.vectors, file.digest, free, nil
+	return file.vectors.Of(f), file.digest, free, nil
 }
 
 func (file *sharedFile) read(ctx context.Context, f *datasets.Features, normal config.Normalisation, cacheDir string) {
