@@ -39,29 +39,32 @@ func (r *run) labelled() (k known, groups int) {
 	return k, len(distinct)
 }
 
-// estimate cross-validates the run's training on its labelled images, and lists those that are
-// misclassified. It is nil for fewer than two images or groups.
-func (r *run) estimate(ctx context.Context) (*audit.Estimate, []artifact.Missed, error) {
+// estimate cross-validates the run's training on its labelled images, and records in k the
+// accuracy, the misclassified images and, of the run's own training, the logits. Fewer than two
+// images or groups have no estimate.
+func (r *run) estimate(ctx context.Context, k *artifact.Artifact) (err error) {
 	l, groups := r.labelled()
 	if len(l.ids) < 2 || groups == 1 {
-		return nil, nil, nil
+		return nil
 	}
 	name := r.trainer.Objective.Name
-	fit, by := r.refit(ctx, l), "the run's training ("+name+") repeated without the tested images"
-	if !r.repeatable() {
-		var err error
+	var fit audit.Fit
+	var by string
+	if r.repeatable() {
+		k.Crossed = artifact.NewCrossed(l.Classes, len(l.ClassNames))
+		fit, by = r.refit(ctx, l, k.Crossed), "the run's training ("+name+") repeated without the tested images"
+	} else {
 		if fit, err = r.logistic(ctx, l); err != nil {
-			return nil, nil, err
+			return err
 		}
 		by = "logistic regression on the same features, a stand-in for the run's training (" + name + ")"
 	}
 	e, err := audit.Cross(l.Labelled, fit)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	var missed []artifact.Missed
 	for _, m := range e.Missed {
-		missed = append(missed, artifact.Missed{ID: l.ids[m.Image], Class: l.Classes[m.Image], Seen: m.Seen})
+		k.Missed = append(k.Missed, artifact.Missed{ID: l.ids[m.Image], Class: l.Classes[m.Image], Seen: m.Seen})
 	}
 	e.By = by
 	x := r.c.Exploration
@@ -71,7 +74,8 @@ func (r *run) estimate(ctx context.Context) (*audit.Estimate, []artifact.Missed,
 	if e.Chosen == (active.Uniform{}).Name() {
 		e.Chosen = ""
 	}
-	return e, missed, nil
+	k.Estimate = e
+	return nil
 }
 
 // repeatable reports whether refit trains as the run did: from random weights, with labels alone
@@ -81,9 +85,10 @@ func (r *run) repeatable() bool {
 		r.c.Network.Weights == nil && r.c.Generalization.StyleWeights == nil
 }
 
-// refit trains new networks by the run's settings on some of the labels. Domains without any are
-// left out entirely: their unlabelled images are not used either.
-func (r *run) refit(ctx context.Context, l known) audit.Fit {
+// refit trains new networks by the run's settings on some of the labels, and adds the logits of
+// the tested images to x. Domains without any labels are left out entirely: their unlabelled
+// images are not used either.
+func (r *run) refit(ctx context.Context, l known, x *artifact.Crossed) audit.Fit {
 	p, data := r.campaign, r.campaign.Data
 	tell, done := r.voice.progress("estimating the accuracy"), 0
 	distinct := map[int]bool{}
@@ -144,7 +149,9 @@ func (r *run) refit(ctx context.Context, l known) audit.Fit {
 		return func(test []int) []int {
 			seen := make([]int, len(test))
 			for k, i := range test {
-				seen[k] = evaluate.ArgMax(out.ClassLogits.Data[i*out.ClassLogits.Stride:][:out.ClassLogits.Cols])
+				logits := out.ClassLogits.Data[i*out.ClassLogits.Stride:][:out.ClassLogits.Cols]
+				seen[k] = evaluate.ArgMax(logits)
+				x.Add(i, logits)
 			}
 			return seen
 		}, nil

@@ -17,7 +17,7 @@ import (
 // keep writes the artifact by which the run can be used and evaluated without its images; the
 // networks process every image once. A run on features with a measured target writes none: its
 // features are in their file, and studies make thousands of such runs.
-func (r *run) keep(ctx context.Context) error {
+func (r *run) keep(ctx context.Context, o Options) error {
 	if _, ok := r.campaign.Data.Features(); ok && r.evaluator.KnowsTarget() {
 		return nil
 	}
@@ -84,8 +84,8 @@ func (r *run) keep(ctx context.Context) error {
 			k.Novelty = audit.NewNoveltyBeside(distances, audit.Distances(rows(far), rows(k.Strangers)))
 		}
 	}
-	if r.c.Network.Name == config.Linear && !r.evaluator.KnowsTarget() { // so training is cheap
-		if k.Estimate, k.Missed, err = r.estimate(ctx); err != nil {
+	if r.c.Network.Name == config.Linear && !r.evaluator.KnowsTarget() && !o.NoEstimate { // so training is cheap
+		if err := r.estimate(ctx, k); err != nil {
 			return fmt.Errorf("estimating the accuracy: %w", err)
 		}
 	}

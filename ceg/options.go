@@ -61,6 +61,9 @@ type Options struct {
 	// strategy selected before training. Times of later runs do not include this selection. Nil
 	// shares nothing.
 	Shared *examples.Shared
+	// NoEstimate skips the accuracy estimate of a run on features without a measured target. The
+	// estimate repeats the training for each fold and each source domain.
+	NoEstimate bool
 	// Wait makes a run with human annotators wait for labels instead of returning an
 	// *ErrAwaitingLabels. While it waits it holds neither the folder nor a device.
 	Wait bool

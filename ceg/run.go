@@ -67,7 +67,7 @@ func runOn(ctx context.Context, c Config, o Options) (*result.Result, error) {
 			return nil, fmt.Errorf("epoch %d: %w", r.epoch, err)
 		}
 	}
-	if err := r.keep(ctx); err != nil {
+	if err := r.keep(ctx, o); err != nil {
 		return nil, err
 	}
 	return r.finish()

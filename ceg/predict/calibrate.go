@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/calibration"
 	"github.com/ledg-go/ledg/ceg/rundir/shell"
@@ -14,17 +15,18 @@ import (
 
 // Calibrate fits the temperature of an opened run on the validation splits of its source
 // domains, evaluates it there and on the target, and stores the result in the run's folder,
-// where Open finds it. Without target labels the target's part is empty. A run without labelled
-// validation images is an error.
+// where Open finds it. Without target labels the target's part is empty.
+//
+// With fewer than [LeastCalibrated] validation images it uses the cross-validated logits that the
+// run's accuracy estimate has saved: the folds' logits for the temperature, and the left-out
+// domains' logits for a second one. Too few of these are an error: the temperature would overfit
+// and could make wrong predictions more confident.
 //
 // others are runs that differ only in the held-out domain; with them a second temperature is
 // fitted by leave-one-domain-out. Each of them predicts the validation images of its own target,
 // a source of this run, which it was not trained on, so the domain shift resembles that to the
 // target. They were trained on images of this run's target, but the fit uses none. A run of
 // another data set, method or network is an error, and so are two with the same target.
-//
-// With fewer than [LeastCalibrated] validation images nothing is fitted: the temperature would
-// overfit and could make wrong predictions more confident.
 func (p *Predictor) Calibrate(ctx context.Context, others ...*Predictor) (*calibration.Calibration, error) {
 	if p.Adapted {
 		return nil, fmt.Errorf("%s is calibrated by its own head, not by the one of a site: an audit says how right that is", p.dir)
@@ -33,19 +35,23 @@ func (p *Predictor) Calibrate(ctx context.Context, others ...*Predictor) (*calib
 	if err != nil {
 		return nil, err
 	}
-	source, target, err := p.heldOut(ctx)
+	source, target, crossed, err := p.heldOut(ctx)
 	if err != nil {
 		return nil, err
 	}
+	if crossed && len(others) == 0 {
+		_, unseen = p.Model.Artifact.Crossed.Labelled()
+	}
 	c := &calibration.Calibration{
-		Model: p.Model.Digest(), Best: calibration.FitTemperature(target),
+		CrossValidated: crossed,
+		Model:          p.Model.Digest(), Best: calibration.FitTemperature(target),
 		Source:  calibration.NewFit(calibration.FitTemperature(source), len(source.Class), source, target),
 		Classes: p.Model.Data.Classes, Confusion: calibration.Confuse(target, p.classes()),
 	}
 	if len(target.Class) == 0 {
 		c.Confusion = calibration.Confuse(source, p.classes())
 	}
-	if len(others) > 0 {
+	if len(unseen.Class) >= LeastCalibrated || len(others) > 0 {
 		fit := calibration.NewFit(calibration.FitTemperature(unseen), len(unseen.Class), source, target)
 		c.LeftOut, c.Extra = &fit, extra
 	}
@@ -56,26 +62,36 @@ func (p *Predictor) Calibrate(ctx context.Context, others ...*Predictor) (*calib
 	return c, nil
 }
 
-// LeastCalibrated is the smallest number of labelled validation images for a temperature: with
+// LeastCalibrated is the smallest number of labelled images for a temperature: with
 // as many and two thirds correct, the accuracy is known to about 13 points.
 const LeastCalibrated = 50
 
 // heldOut computes the logits of the source validation splits and of the target, as
-// far as their classes are known.
-func (p *Predictor) heldOut(ctx context.Context) (source, target calibration.Labelled, err error) {
+// far as their classes are known. With crossed, source has the folds' logits instead.
+func (p *Predictor) heldOut(ctx context.Context) (source, target calibration.Labelled, crossed bool, err error) {
 	name := p.Model.Config.Data.Target
 	val := p.labelledOf(func(domain string, split datasets.Split) bool { return domain != name && split == datasets.Val })
 	if n := len(val); n < LeastCalibrated {
-		return source, target, fmt.Errorf("%s: its source domains have %d labelled validation images, and a temperature needs at least %d. %s", p.dir, n, LeastCalibrated, p.howToLabel())
+		if k := p.Model.Artifact; k != nil && k.Crossed != nil {
+			source, _ = k.Crossed.Labelled()
+		}
+		if crossed = len(source.Class) >= LeastCalibrated; !crossed {
+			return source, target, false, fmt.Errorf("%s: its source domains have %d labelled validation images and %d cross-validated labels, and a temperature needs at least %d of either. %s", p.dir, n, len(source.Class), LeastCalibrated, p.howToLabel())
+		}
+	} else {
+		source, err = p.logits(ctx, val)
 	}
-	if source, err = p.logits(ctx, val); err == nil {
+	if err == nil {
 		target, err = p.logits(ctx, p.labelledOf(func(domain string, _ datasets.Split) bool { return domain == name }))
 	}
-	return source, target, err
+	return source, target, crossed, err
 }
 
 // howToLabel says how a run gets validation images.
 func (p *Predictor) howToLabel() string {
+	if k := p.Model.Artifact; k != nil && k.Estimate == nil && p.Model.Config.Network.Name == config.Linear {
+		return "Train again without --no-estimate: the accuracy estimate cross-validates the labels"
+	}
 	if info, _ := datasets.Lookup(p.Model.Config.Data.Dataset); !info.Yours {
 		return "Validation images come with the data set: a run on more of it has more"
 	}

@@ -14,7 +14,10 @@ import (
 	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/nets/onnx"
 	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/ceg/predict/embedding/embeddingtest"
+	"github.com/ledg-go/ledg/ceg/rundir/artifact"
 	"github.com/ledg-go/ledg/ceg/rundir/calibration"
+	"github.com/ledg-go/ledg/datasets"
 )
 
 func TestCalibrateIsKept(t *testing.T) {
@@ -126,6 +129,49 @@ func TestCalibrateWithoutATarget(t *testing.T) {
 	}
 	if err := predict.CheckCalibration(o); err == nil || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "calibrate it again") {
 		t.Errorf("of other weights: %v", err)
+	}
+}
+
+// With few validation images the temperature is fitted on the cross-validated labels of the
+// accuracy estimate; a run without an estimate says so.
+func TestCalibrateByCrossValidation(t *testing.T) {
+	root := embeddingtest.Glyphs(t, 1) // with 40 validation images
+	c := configtest.New(t, datasets.FeaturesFile, config.NoTarget, "fixmatch", config.Ledg, "exploration.budget", "60", "schedule.epochs", 3)
+	train := func(o ceg.Options) string {
+		o.Dir, o.Root, o.Backend = filepath.Join(t.TempDir(), "run"), root, "go"
+		if _, err := ceg.Run(t.Context(), c, o); err != nil {
+			t.Fatal(err)
+		}
+		return o.Dir
+	}
+	dir := train(ceg.Options{})
+	k, err := artifact.Read(dir)
+	if err != nil || k.Crossed == nil {
+		t.Fatalf("%+v, %v", k, err)
+	}
+	folds, leftOut := k.Crossed.Labelled()
+	tally := func(l calibration.Labelled) float64 { return calibration.Measure(l, 1).Accuracy }
+	if e := k.Estimate; len(folds.Class) != 60 || len(leftOut.Class) != 60 || tally(folds) != e.Seen.Share() || tally(leftOut) != e.Unseen.Share() {
+		t.Errorf("%d and %d logits, accuracies %v and %v; the estimate is %v and %v", len(folds.Class), len(leftOut.Class), tally(folds), tally(leftOut), e.Seen, e.Unseen)
+	}
+	got, err := open(t, dir).Calibrate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := got.Source
+	if !got.CrossValidated || s.Images != 60 || s.Temperature != calibration.FitTemperature(folds) || s.Source.After.NLL >= s.Source.Before.NLL ||
+		got.LeftOut == nil || got.LeftOut.Temperature != calibration.FitTemperature(leftOut) || got.HasTarget() {
+		t.Errorf("%+v, left out %+v", s, got.LeftOut)
+	}
+	if again := open(t, dir); again.Temperature != s.Temperature || !again.Calibrated {
+		t.Errorf("opened again, the temperature is %v, want %v", again.Temperature, s.Temperature)
+	}
+	none := train(ceg.Options{NoEstimate: true})
+	if k, err := artifact.Read(none); err != nil || k.Estimate != nil || k.Crossed != nil {
+		t.Errorf("without an estimate: %+v, %v", k, err)
+	}
+	if _, err := open(t, none).Calibrate(t.Context()); err == nil || !strings.Contains(err.Error(), "Train again without --no-estimate") {
+		t.Errorf("error %v", err)
 	}
 }
 

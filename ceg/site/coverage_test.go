@@ -3,6 +3,7 @@ package site_test
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -145,38 +146,42 @@ func (s *simulation) measured(name string, h *head.Linear, sample, rest []int) {
 	}
 }
 
-// pool simulates one pool.
-func (s *simulation) pool(k int) {
-	r := seed.New(uint64(k), "coverage")
+// drawing are the images of one pool, by row, and the random numbers after them.
+type drawing struct {
+	r                      *rand.Rand
+	val, pool, rest, place []int
+	budget                 int
+	herded                 bool
+}
+
+// draw draws pool k.
+func (s *simulation) draw(k int) drawing {
+	d := drawing{r: seed.New(uint64(k), "coverage"), budget: []int{60, 90}[k/2%2], herded: k%2 == 0}
 	target := k % len(s.domains)
-	var sources, place []int
-	for i, d := range s.p.Domains {
-		if d == target {
-			place = append(place, i)
+	var sources []int
+	for i, own := range s.p.Domains {
+		if own == target {
+			d.place = append(d.place, i)
 		} else {
 			sources = append(sources, i)
 		}
 	}
-	r.Shuffle(len(sources), func(i, j int) { sources[i], sources[j] = sources[j], sources[i] })
-	r.Shuffle(len(place), func(i, j int) { place[i], place[j] = place[j], place[i] })
-	val, pool, rest := sources[:validation], sources[validation:drawnImages], sources[drawnImages:]
-	budget, chosen, by := []int{60, 90}[k/2%2], pool, "random"
-	if k%2 == 0 {
-		by = "MaxHerding"
-		chosen, _ = s.herded(pool, budget)
-	} else {
-		chosen = pool[:budget]
-	}
-	h := s.fit(chosen)
-	s.measured("validation images", h, val, rest)
+	d.r.Shuffle(len(sources), func(i, j int) { sources[i], sources[j] = sources[j], sources[i] })
+	d.r.Shuffle(len(d.place), func(i, j int) { d.place[i], d.place[j] = d.place[j], d.place[i] })
+	d.val, d.pool, d.rest = sources[:validation], sources[validation:drawnImages], sources[drawnImages:]
+	return d
+}
 
-	// The site: an adaptation set, an audit of random others, and the gain.
-	a, outside := s.herded(place[:min(len(place), 400)], adaptedWith)
-	outside = append(outside, place[min(len(place), 400):]...)
-	r.Shuffle(len(outside), func(i, j int) { outside[i], outside[j] = outside[j], outside[i] })
+// intervals adds the intervals of held-out images, of a site's audit and of the gain there.
+func (s *simulation) intervals(d drawing, h *head.Linear, adapt func(rows []int) *head.Linear) {
+	s.measured("validation images", h, d.val, d.rest)
+	most := min(len(d.place), 400)
+	a, outside := s.herded(d.place[:most], adaptedWith)
+	outside = append(outside, d.place[most:]...)
+	d.r.Shuffle(len(outside), func(i, j int) { outside[i], outside[j] = outside[j], outside[i] })
 	sample, others := outside[:audited], outside[audited:]
 	s.measured("audit of a site", h, sample, others)
-	adapted := s.fit(slices.Concat(chosen, a))
+	adapted := adapt(a)
 	pairs := func(rows []int) (p audit.Paired) {
 		f := s.p.Take(rows).Features
 		before, after := h.Predict(f), adapted.Predict(f)
@@ -186,6 +191,32 @@ func (s *simulation) pool(k int) {
 		return p
 	}
 	s.of("gain on a site").add(audit.Gain(pairs(sample)), audit.Gain(pairs(others)).Share)
+}
+
+// estimated adds the estimate from the labels, which is printed without an interval.
+func (s *simulation) estimated(d drawing, e *audit.Estimate, h *head.Linear) {
+	by := "random"
+	if d.herded {
+		by = "MaxHerding"
+	}
+	onRest := s.tally(h.Predict(s.p.Take(d.rest).Features), d.rest, nil).Share()
+	onSite := s.tally(h.Predict(s.p.Take(d.place).Features), d.place, nil).Share()
+	s.of("withdrawn: cross-validation, "+by).add(audit.Wilson(e.Seen), onRest)
+	s.of("withdrawn: left-out sites pooled, as a new site").add(audit.Wilson(e.Unseen), onSite)
+	if low, high, ok := e.Range(); ok {
+		s.of("withdrawn: range over left-out sites, as a new site").add(audit.Interval{Share: (low + high) / 2, Low: low, High: high}, onSite)
+	}
+}
+
+// pool simulates one pool with logistic regression.
+func (s *simulation) pool(k int) {
+	d := s.draw(k)
+	chosen := d.pool[:d.budget]
+	if d.herded {
+		chosen, _ = s.herded(d.pool, d.budget)
+	}
+	h := s.fit(chosen)
+	s.intervals(d, h, func(a []int) *head.Linear { return s.fit(slices.Concat(chosen, a)) })
 
 	// Withdrawn: what was printed before as an interval, or would be read as one.
 	l := audit.Labelled{ClassNames: s.classes, DomainNames: s.domains}
@@ -205,13 +236,7 @@ func (s *simulation) pool(k int) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	onRest := s.tally(h.Predict(s.p.Take(rest).Features), rest, nil).Share()
-	onSite := s.tally(h.Predict(s.p.Take(place).Features), place, nil).Share()
-	s.of("withdrawn: cross-validation, "+by).add(audit.Wilson(e.Seen), onRest)
-	s.of("withdrawn: left-out sites pooled, as a new site").add(audit.Wilson(e.Unseen), onSite)
-	if low, high, ok := e.Range(); ok {
-		s.of("withdrawn: range over left-out sites, as a new site").add(audit.Interval{Share: (low + high) / 2, Low: low, High: high}, onSite)
-	}
+	s.estimated(d, e, h)
 }
 
 // Every interval that is printed covers the truth in at least 90% of simulated pools: 200 on each
@@ -232,14 +257,24 @@ func TestCoverage(t *testing.T) {
 		for k := range simulatedPools {
 			s.pool(k + 1)
 		}
-		for _, p := range s.list {
-			n := float64(p.of)
-			fmt.Fprintf(&table, "| %s | %s | %.1f | %.1f | %+.1f | %d |\n", f[0], p.name, 100*float64(p.within)/n, 100*p.width/n, 100*p.error/n, p.of)
-			if !strings.Contains(p.name, "withdrawn") && float64(p.within) < 0.9*n {
-				t.Errorf("%s, %s: %d of %d intervals cover the truth, want 90%%", f[0], p.name, p.within, p.of)
-			}
+		s.tabulate(&table, f[0])
+	}
+	publish(t, &table)
+}
+
+// tabulate adds a row for each promise to the table, and holds the printed ones to 90%.
+func (s *simulation) tabulate(table *bytes.Buffer, data string) {
+	for _, p := range s.list {
+		n := float64(p.of)
+		fmt.Fprintf(table, "| %s | %s | %.1f | %.1f | %+.1f | %d |\n", data, p.name, 100*float64(p.within)/n, 100*p.width/n, 100*p.error/n, p.of)
+		if !strings.Contains(p.name, "withdrawn") && float64(p.within) < 0.9*n {
+			s.t.Errorf("%s, %s: %d of %d intervals cover the truth, want 90%%", data, p.name, p.within, p.of)
 		}
 	}
+}
+
+// publish logs the table and writes it to the file that LEDG_COVERAGE names.
+func publish(t *testing.T, table *bytes.Buffer) {
 	t.Logf("\n%s", table.String())
 	if to := os.Getenv("LEDG_COVERAGE"); to != "" {
 		if err := os.WriteFile(filepath.Clean(to), table.Bytes(), 0o666); err != nil {

@@ -24,6 +24,9 @@ func newCalibrateCommand() *cobra.Command {
 RUN/calibration.json, and ledg predict and ledg export apply it. The table shows the
 expected calibration error (15 bins) on the source domains and on the target domain.
 
+With fewer than 50 labelled validation images, ledg uses the cross-validation of the accuracy
+estimate, if the run has 50 labels: each label is predicted by a network trained without it.
+
 Validation images resemble the training images, so calibration is optimistic on new domains.
 
 --left-out names runs that held out RUN's source domains. A second temperature is fitted on
@@ -76,14 +79,19 @@ func calibrationTable(dir string, c *calibration.Calibration) *result.Table {
 		t.AddRow(fitted, fmt.Sprintf("%.3f", temperature), on, fmt.Sprint(r.Images),
 			fmt.Sprintf("%.2f", 100*r.Accuracy), fmt.Sprintf("%.2f", 100*r.Confidence), fmt.Sprintf("%.2f", 100*r.ECE), fmt.Sprintf("%.3f", r.NLL))
 	}
-	s := c.Source
-	row("nothing", 1, "source validation", s.Source.Before)
+	s, on := c.Source, c.On()
+	row("nothing", 1, on, s.Source.Before)
 	row("nothing", 1, "target", s.Target.Before)
-	row("source validation", s.Temperature, "source validation", s.Source.After)
-	row("source validation", s.Temperature, "target", s.Target.After)
+	row(on, s.Temperature, on, s.Source.After)
+	row(on, s.Temperature, "target", s.Target.After)
 	if l := c.LeftOut; l != nil {
-		row("left-out sources", l.Temperature, "source validation", l.Source.After)
+		row("left-out sources", l.Temperature, on, l.Source.After)
 		row("left-out sources", l.Temperature, "target", l.Target.After)
+	}
+	if c.CrossValidated {
+		t.Notes = append(t.Notes, "There are too few validation images. Each label is predicted by a network that was trained without it.")
+	}
+	if c.LeftOut != nil && c.Extra > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("The runs that held out a source domain had %d labels that this run did not have.", c.Extra))
 	}
 	if c.HasTarget() {

@@ -95,7 +95,7 @@ out, without a guarantee. --abstain needs a site with an audit.`,
 				} else if p.Calibrated {
 					fmt.Fprintf(stderr, "probabilities at temperature %.3f, fitted on source images: optimistic on a new domain\n", p.Temperature)
 				} else {
-					fmt.Fprintf(stderr, "probabilities are not calibrated: %s calibrates them, on 50 labelled images outside the training set\n", shell.Line("ledg", "calibrate", o.Dir))
+					fmt.Fprintf(stderr, "probabilities are not calibrated: %s calibrates them, with 50 labels\n", shell.Line("ledg", "calibrate", o.Dir))
 				}
 				if p.Sets != nil {
 					fmt.Fprintln(stderr, p.Sets)

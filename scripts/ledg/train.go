@@ -38,6 +38,7 @@ type trainFlags struct {
 	out, cache  string
 	beginnings  string
 	resume      bool
+	noEstimate  bool
 	wait        bool
 	json, quiet bool
 	printConfig bool
@@ -89,6 +90,7 @@ func (f *trainFlags) addRunning(cmd *cobra.Command, out string) {
 	flags.StringVar(&f.out, "out", "", out)
 	flags.StringVar(&f.cache, "cache", "", "folder of decoded images and features (default the user's cache folder)")
 	flags.StringVar(&f.beginnings, "beginnings", "", "folder in which runs share epochs before their first query")
+	flags.BoolVar(&f.noEstimate, "no-estimate", false, "skip the accuracy estimate, which repeats the training")
 	flags.BoolVar(&f.wait, "wait", false, "with --oracle ask, wait for labels instead of ending")
 	flags.BoolVar(&f.page, "label", false, "with --oracle ask, serve the labelling page and wait")
 	flags.BoolVar(&f.json, "json", false, "print the result as one JSON object on stdout")
@@ -270,7 +272,7 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 		return usagef("--wait: only a run with --oracle %s waits for labels", config.People)
 	}
 	options := ceg.Options{Dir: f.out, Resume: f.resume, Root: cmp.Or(f.data.root, f.images), SplitsDir: f.data.splits, Labels: f.data.labels, FollowLinks: f.data.followLinks,
-		Backend: f.backend, CacheDir: f.cache, Beginnings: f.beginnings, Wait: f.wait}
+		Backend: f.backend, CacheDir: f.cache, Beginnings: f.beginnings, NoEstimate: f.noEstimate, Wait: f.wait}
 	kept := options.Resume && checkpoint.Exists(options.Dir)
 	say := func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }
 	if options.Weights, options.Style, err = model.OpenWeights(cmd.Context(), &c, words, kept, say); err != nil {

@@ -304,7 +304,7 @@ func Reliability(c *calibration.Calibration) plots.ReliabilityData {
 		name string
 		of   func(f calibration.Fit) calibration.Change
 	}{
-		{"Source validation", func(f calibration.Fit) calibration.Change { return f.Source }},
+		{strings.ToUpper(c.On()[:1]) + c.On()[1:], func(f calibration.Fit) calibration.Change { return f.Source }},
 		{"Target", func(f calibration.Fit) calibration.Change { return f.Target }},
 	} {
 		change := side.of(c.Source)
@@ -320,8 +320,12 @@ func Reliability(c *calibration.Calibration) plots.ReliabilityData {
 		}
 		d.Panels = append(d.Panels, p)
 	}
-	d.Note = fmt.Sprintf("Temperature %.3f, fitted on %d source validation images: optimistic on a new domain. ECE: expected calibration error, %d bins.",
-		c.Source.Temperature, c.Source.Images, calibration.Bins)
+	on := "source validation images"
+	if c.CrossValidated {
+		on = c.On()
+	}
+	d.Note = fmt.Sprintf("Temperature %.3f, fitted on %d %s: optimistic on a new domain. ECE: expected calibration error, %d bins.",
+		c.Source.Temperature, c.Source.Images, on, calibration.Bins)
 	return d
 }
 

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"path/filepath"
 	"slices"
 
@@ -45,10 +46,59 @@ type Artifact struct {
 	// nil. Missed are labelled images that cross-validation misclassifies.
 	Estimate *audit.Estimate
 	Missed   []Missed
+	// Crossed holds the logits of that cross-validation, nil without an estimate by the run's own
+	// training.
+	Crossed *Crossed
 	// Novelty is the threshold of audit.Strangeness; nil in older runs.
 	Novelty *audit.Novelty
 	// Strangers [n, Dim] are the features of images that show none of the classes.
 	Strangers []float32
+}
+
+// Crossed holds cross-validated logits of the labelled images: each by a network that was trained
+// without the image.
+type Crossed struct {
+	// Class [n] are the true classes.
+	Class []int
+	// Folds [n, classes] are logits of the folds, whose networks know the image's domain. LeftOut
+	// [n, classes] are those without any label of the domain. Rows that no network predicted are
+	// NaN.
+	Folds, LeftOut []float32
+}
+
+// NewCrossed returns logits of NaN for images of the given classes.
+func NewCrossed(class []int, classes int) *Crossed {
+	x := &Crossed{Class: class, Folds: make([]float32, len(class)*classes)}
+	for i := range x.Folds {
+		x.Folds[i] = float32(math.NaN())
+	}
+	x.LeftOut = slices.Clone(x.Folds)
+	return x
+}
+
+// Add sets the logits of image i: the first are its fold's, the second those of its domain left
+// out, the order of audit.Cross.
+func (x *Crossed) Add(i int, logits []float32) {
+	at := i * len(logits)
+	to := x.Folds
+	if to[at] == to[at] { // not NaN
+		to = x.LeftOut
+	}
+	copy(to[at:], logits)
+}
+
+// Labelled returns the predicted rows of Folds and LeftOut with their classes.
+func (x *Crossed) Labelled() (folds, leftOut calibration.Labelled) {
+	classes := len(x.Folds) / max(len(x.Class), 1)
+	of := func(rows []float32) (l calibration.Labelled) {
+		for i, c := range x.Class {
+			if row := rows[i*classes : (i+1)*classes]; row[0] == row[0] {
+				l.Logits, l.Class = append(l.Logits, row), append(l.Class, c)
+			}
+		}
+		return l
+	}
+	return of(x.Folds), of(x.LeftOut)
 }
 
 // Missed is a misclassified image.
@@ -109,6 +159,15 @@ func (k *Artifact) Write(w io.Writer) error {
 	if len(k.Strangers) > 0 {
 		add("strangers", safetensors.Float32, k.Dim, k.Strangers)
 	}
+	if x := k.Crossed; x != nil {
+		class := make([]int32, len(x.Class))
+		for i, c := range x.Class {
+			class[i] = int32(c)
+		}
+		add("crossed_class", safetensors.Int32, 0, class)
+		add("crossed_folds", safetensors.Float32, len(k.Classes), x.Folds)
+		add("crossed_left_out", safetensors.Float32, len(k.Classes), x.LeftOut)
+	}
 	if len(k.Measured) > 0 {
 		domain, split, class := make([]int32, len(k.Measured)), make([]int32, len(k.Measured)), make([]int32, len(k.Measured))
 		for i, e := range k.Measured {
@@ -150,6 +209,11 @@ func Read(dir string) (k *Artifact, err error) {
 			err = fmt.Errorf("%s: strangers have %d features, want %d", path, cols, k.Dim)
 		}
 		if err != nil {
+			return nil, err
+		}
+	}
+	if f.Has("crossed_class") {
+		if k.Crossed, err = crossed(f, len(k.Classes)); err != nil {
 			return nil, err
 		}
 	}
@@ -241,6 +305,34 @@ func (k *Artifact) See(e datasets.Example, logits []float32) {
 	}
 	at, _ := slices.BinarySearchFunc(k.Unsure, u, func(a, b Seen) int { return cmp.Compare(a.Probability, b.Probability) })
 	k.Unsure = slices.Insert(k.Unsure, at, u)
+}
+
+// crossed reads the cross-validated logits.
+func crossed(f *arrays.File, classes int) (*Crossed, error) {
+	a, err := f.Array("crossed_class")
+	if err != nil {
+		return nil, err
+	}
+	x := new(Crossed)
+	if x.Class, err = arrays.Ints(a); err != nil {
+		return nil, err
+	}
+	for _, c := range x.Class {
+		if c < 0 || c >= classes {
+			return nil, a.Errorf("%d, want 0 to %d", c, classes-1)
+		}
+	}
+	for name, to := range map[string]*[]float32{"crossed_folds": &x.Folds, "crossed_left_out": &x.LeftOut} {
+		rows, cols, err := matrix(f, name)
+		if err == nil && (cols != classes || len(rows) != len(x.Class)*classes) {
+			err = fmt.Errorf("%s: %s has %d logits of %d classes, want %d images of %d", filepath.Base(f.Path()), name, len(rows), cols, len(x.Class), classes)
+		}
+		if err != nil {
+			return nil, err
+		}
+		*to = rows
+	}
+	return x, nil
 }
 
 // matrix reads an array, and returns the number of its columns.

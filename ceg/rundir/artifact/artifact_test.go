@@ -33,7 +33,15 @@ func TestWrittenIsRead(t *testing.T) {
 	want := &artifact.Artifact{Domains: []string{"day", "night"}, Classes: []string{"cat", "dog", "cow"}, Dim: 2, Features: []float32{1, 2, 3, 4},
 		Measured: []datasets.Example{{ID: "day/1", Split: datasets.Val}, {ID: "night/2", Domain: 1}}, Class: []int{0, 2},
 		Logits:   []float32{1, 0, 0, 0, 5, 0},
-		Estimate: &audit.Estimate{Labels: 2, Seen: result.Tally{Correct: 1, Total: 2}}}
+		Estimate: &audit.Estimate{Labels: 2, Seen: result.Tally{Correct: 1, Total: 2}},
+		Crossed:  artifact.NewCrossed([]int{2, 0}, 3)}
+	want.Crossed.Add(1, []float32{3, 2, 1})
+	want.Crossed.Add(1, []float32{4, 5, 6})
+	if folds, leftOut := want.Crossed.Labelled(); len(folds.Class) != 1 || folds.Class[0] != 0 || folds.Logits[0][0] != 3 || leftOut.Logits[0][2] != 6 {
+		t.Errorf("folds %+v, left out %+v", folds, leftOut)
+	}
+	want.Crossed.Add(0, []float32{1, 2, 3})
+	copy(want.Crossed.LeftOut, []float32{1, 2, 3}) // NaN equals nothing
 	want.See(datasets.Example{ID: "night/3", Domain: 1}, []float32{0, 1, 0})
 	got, err := artifact.Read(write(t, want))
 	if err != nil || !reflect.DeepEqual(got, want) {
@@ -57,11 +65,13 @@ func TestWrittenIsRead(t *testing.T) {
 
 func TestWhatDoesNotFit(t *testing.T) {
 	for want, k := range map[string]*artifact.Artifact{
-		"class: 3, want 0 to 2":                         {Domains: []string{"day"}, Classes: []string{"cat", "dog", "cow"}, Measured: make([]datasets.Example, 1), Class: []int{3}, Logits: make([]float32, 3)},
-		"domain: 1, want 0 to 0":                        {Domains: []string{"day"}, Classes: []string{"cat"}, Measured: []datasets.Example{{Domain: 1}}, Class: []int{0}, Logits: make([]float32, 1)},
-		"1 rows for 1 images and 6 logits of 3 classes": {Domains: []string{"day"}, Classes: []string{"cat", "dog", "cow"}, Measured: make([]datasets.Example, 1), Class: []int{0}, Logits: make([]float32, 6)},
-		"counts of 2 domains of 1":                      {Domains: []string{"day"}, Classes: []string{"cat"}, Seen: [][]int{{1}, {2}}},
-		`"x" is of domain 1 and class 0`:                {Domains: []string{"day"}, Classes: []string{"cat"}, Unsure: []artifact.Seen{{ID: "x", Domain: 1}}},
+		"class: 3, want 0 to 2":                                       {Domains: []string{"day"}, Classes: []string{"cat", "dog", "cow"}, Measured: make([]datasets.Example, 1), Class: []int{3}, Logits: make([]float32, 3)},
+		"domain: 1, want 0 to 0":                                      {Domains: []string{"day"}, Classes: []string{"cat"}, Measured: []datasets.Example{{Domain: 1}}, Class: []int{0}, Logits: make([]float32, 1)},
+		"1 rows for 1 images and 6 logits of 3 classes":               {Domains: []string{"day"}, Classes: []string{"cat", "dog", "cow"}, Measured: make([]datasets.Example, 1), Class: []int{0}, Logits: make([]float32, 6)},
+		"crossed_class: 3, want 0 to 2":                               {Domains: []string{"day"}, Classes: []string{"cat", "dog", "cow"}, Crossed: artifact.NewCrossed([]int{3}, 3)},
+		"crossed_folds has 6 logits of 3 classes, want 1 images of 3": {Domains: []string{"day"}, Classes: []string{"cat", "dog", "cow"}, Crossed: &artifact.Crossed{Class: []int{1}, Folds: make([]float32, 6), LeftOut: make([]float32, 3)}},
+		"counts of 2 domains of 1":                                    {Domains: []string{"day"}, Classes: []string{"cat"}, Seen: [][]int{{1}, {2}}},
+		`"x" is of domain 1 and class 0`:                              {Domains: []string{"day"}, Classes: []string{"cat"}, Unsure: []artifact.Seen{{ID: "x", Domain: 1}}},
 	} {
 		k.Dim, k.Features = 1, []float32{1}
 		if _, err := artifact.Read(write(t, k)); err == nil || !strings.Contains(err.Error(), want) {

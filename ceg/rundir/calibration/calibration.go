@@ -37,6 +37,9 @@ type Calibration struct {
 	// training distribution, so it is optimistic on a new domain: the calibration error there is
 	// larger than here.
 	Source Fit `json:"source"`
+	// CrossValidated is true if there were too few validation images. Source is then fitted and
+	// evaluated on the training labels, each predicted by a network that was trained without it.
+	CrossValidated bool `json:"cross_validated,omitempty"`
 	// LeftOut is fitted by leave-one-domain-out: each source domain is predicted by a network
 	// that was trained like this one without it. Nil if not computed.
 	LeftOut *Fit `json:"left_out,omitempty"`
@@ -53,6 +56,14 @@ type Calibration struct {
 
 // HasTarget reports whether the target has labelled images.
 func (c *Calibration) HasTarget() bool { return c.Source.Target.Before.Images > 0 }
+
+// On names the images that the temperature was fitted on.
+func (c *Calibration) On() string {
+	if c.CrossValidated {
+		return "cross-validated labels"
+	}
+	return "source validation"
+}
 
 // Fit is a temperature with its calibration results.
 type Fit struct {
