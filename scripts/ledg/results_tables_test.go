@@ -23,34 +23,50 @@ func resultsFile(t *testing.T, name string) string {
 	return string(data)
 }
 
-// The tables of coverage.md are coverage.csv, and its finding is the range of the first.
+// The tables of coverage.md are coverage.csv and coverage-fixmatch.csv, and its findings are the
+// ranges of printed intervals.
 func TestCoverageTable(t *testing.T) {
-	rows, err := csv.NewReader(strings.NewReader(resultsFile(t, "coverage.csv"))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	page := resultsFile(t, "coverage.md")
-	share := map[string]string{} // by interval and data
+	page := strings.ReplaceAll(resultsFile(t, "coverage.md"), "\n", " ")
+	share := map[string]string{} // by interval, file and data
 	var names []string
-	low, high := 100.0, 0.0
-	for _, r := range rows[1:] {
-		share[r[1]+" "+r[0]] = r[2]
-		if !slices.Contains(names, r[1]) {
-			names = append(names, r[1])
+	for name, want := range map[string]string{"coverage.csv": "in %.0f to %.0f%% of 200 simulated pools", "coverage-fixmatch.csv": "it is %.0f to %.0f%% on emoji and PACS"} {
+		low, high := 100.0, 0.0
+		for _, r := range recordsOf(t, name) {
+			share[r[1]+" "+name+" "+r[0]] = r[2]
+			if !slices.Contains(names, r[1]) {
+				names = append(names, r[1])
+			}
+			if !strings.Contains(r[1], "withdrawn") {
+				low, high = min(low, numeral(t, r[2])), max(high, numeral(t, r[2]))
+			}
 		}
-		if !strings.Contains(r[1], "withdrawn") {
-			low, high = min(low, numeral(t, r[2])), max(high, numeral(t, r[2]))
+		if want = fmt.Sprintf(want, low, high); !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q", want)
 		}
 	}
 	for _, name := range names {
-		row := fmt.Sprintf("| %s | %s | %s | %s |\n", strings.Replace(name, "withdrawn: ", "", 1), share[name+" emoji"], share[name+" pacs"], share[name+" glyphs"])
-		if !strings.Contains(page, row) {
-			t.Errorf("the page does not have\n%s", row)
+		var row strings.Builder
+		fmt.Fprintf(&row, "| %s |", strings.Replace(name, "withdrawn: ", "", 1))
+		for _, of := range []string{"coverage.csv emoji", "coverage.csv pacs", "coverage.csv glyphs", "coverage-fixmatch.csv emoji", "coverage-fixmatch.csv pacs"} {
+			fmt.Fprintf(&row, " %s |", share[name+" "+of])
+		}
+		if !strings.Contains(page, row.String()) {
+			t.Errorf("the page does not have\n%s", row.String())
 		}
 	}
-	if want := fmt.Sprintf("in %.0f to %.0f%% of 200 simulated pools", low, high); len(names) != 12 || !strings.Contains(strings.ReplaceAll(page, "\n", " "), want) {
-		t.Errorf("%d intervals; the page does not say %q", len(names), want)
+	if len(names) != 12 {
+		t.Errorf("%d intervals", len(names))
 	}
+}
+
+// recordsOf reads a CSV file beside the results pages, without its header.
+func recordsOf(t *testing.T, name string) [][]string {
+	t.Helper()
+	rows, err := csv.NewReader(strings.NewReader(resultsFile(t, name))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows[1:]
 }
 
 // The accuracies of calibration.md are those of its runs; what it finds follows from its table.
@@ -81,6 +97,30 @@ func TestCalibrationTable(t *testing.T) {
 	want := fmt.Sprintf("**On %d of 4 targets of PACS and %d of 4 of glyphs", favour["PACS"], favour["glyphs"])
 	if len(rows) != 8 || !strings.Contains(resultsFile(t, "calibration.md"), want) {
 		t.Errorf("%d rows; the page does not say %q", len(rows), want)
+	}
+}
+
+// The second table of calibration.md is calibration-folds.csv.
+func TestCalibrationFoldsTable(t *testing.T) {
+	page, runs := resultsFile(t, "calibration.md"), map[string]string{}
+	cells := map[string][]string{}
+	for _, r := range recordsOf(t, "calibration-folds.csv") {
+		key := strings.Replace(r[0], "pacs", "PACS", 1) + " | " + strings.NewReplacer("sources", "the sources", "site", "a new site").Replace(r[1])
+		if cells[key] == nil {
+			cells[key] = []string{r[3]}
+		}
+		cells[key], runs[r[7]] = append(cells[key], r[5]), key
+		if r[2] != "none" && numeral(t, r[5]) > numeral(t, cells[key][1])*0.7 {
+			t.Errorf("%s: the temperature of %s leaves %s%% of %s%%", key, r[2], r[5], cells[key][1])
+		}
+	}
+	for key, list := range cells {
+		if row := "| " + key + " | " + strings.Join(list, " | ") + " |\n"; !strings.Contains(page, row) {
+			t.Errorf("the page does not have\n%s", row)
+		}
+	}
+	if len(cells) != 4 || len(runs) != 1 || runs["40"] == "" {
+		t.Errorf("%d rows, of runs %v", len(cells), runs)
 	}
 }
 
