@@ -197,7 +197,7 @@ func TestPeopleWithdrawADomain(t *testing.T) {
 	for i := range 16 {
 		ledger(empty, say(labels.Bad, "gus", fmt.Sprintf("%s/%s%d.png", domain, []string{"cat", "dog"}[i%2], i), ""))
 	}
-	if _, _, err := next(empty); err == nil || !strings.Contains(err.Error(), "source domain "+domain+" has no label any more, and none of its 16 images") {
+	if _, _, err := next(empty); err == nil || !strings.Contains(err.Error(), "source site "+domain+" has no label any more, and none of its 16 images") {
 		t.Errorf("all of %s are bad: %v", domain, err)
 	}
 

@@ -29,7 +29,7 @@ func messyFolder(t testing.TB) (*Dataset, Truth) {
 	return d, truth
 }
 
-const messyReport = `folder: 8 images in 2 domains of 2 classes (5 train, 3 val)
+const messyReport = `folder: 8 images in 2 sites of 2 classes (5 train, 3 val)
 
      art  photo  all
 cat  1+1    4+1    7
@@ -42,13 +42,13 @@ all  1+2    4+1    8
 1 file skipped:
   photo/cat/note.txt: none of JPEG, PNG, GIF, BMP, TIFF, WebP: it starts with "some tex"
 
-1 group of byte-identical images across domains:
+1 group of byte-identical images across sites:
   art/dog/1.png = photo/cat/copy.png (of different classes)
 
-1 group of byte-identical images within a domain:
+1 group of byte-identical images within a site:
   art/cat/1.png = art/cat/copy.png
 
-1 class missing in a domain:
+1 class missing in a site:
   photo has no dog
 `
 

@@ -133,6 +133,24 @@ func (d *Dataset) Index(id string) (i int, ok bool) {
 	return i, ok
 }
 
+// DomainWord returns what users call a domain: a "site" in photos from folders, also by their
+// features, else a "domain".
+func (d *Dataset) DomainWord() string {
+	if f, ok := d.Features(); ok {
+		o, _ := f.Origin()
+		return wordOf(o.Dataset)
+	}
+	return wordOf(d.Name)
+}
+
+// wordOf returns what users of a data set call a domain.
+func wordOf(dataset string) string {
+	if dataset == FolderName {
+		return "site"
+	}
+	return "domain"
+}
+
 // Domain returns the index of the named domain; the error lists the domains.
 func (d *Dataset) Domain(name string) (int, error) {
 	for _, spelling := range []string{name, SameName(name)} {
@@ -140,7 +158,7 @@ func (d *Dataset) Domain(name string) (int, error) {
 			return k, nil
 		}
 	}
-	return 0, fmt.Errorf("data set %s has no domain %q; it has %s", d.Name, name, strings.Join(d.Domains, ", "))
+	return 0, fmt.Errorf("data set %s has no %s %q; it has %s", d.Name, d.DomainWord(), name, strings.Join(d.Domains, ", "))
 }
 
 // Truth holds the true classes of one Dataset, of every example or of some. Only an oracle and

@@ -8,9 +8,12 @@ import (
 	"strings"
 )
 
+// FolderName is the name of the data set of one's own images in folders.
+const FolderName = "folder"
+
 // FolderOptions are the settings of Folder.
 type FolderOptions struct {
-	// Name is the data set's name; empty means "folder".
+	// Name is the data set's name; empty means FolderName.
 	Name string
 	// Seed draws the train/val split.
 	Seed uint64
@@ -77,7 +80,7 @@ func scanFolder(fsys fs.FS, opts FolderOptions) (*Dataset, []entry, error) {
 	d := &Dataset{Name: opts.Name}
 	opts.Classes = sameNames(opts.Classes)
 	if d.Name == "" {
-		d.Name = "folder"
+		d.Name = FolderName
 	}
 	if opts.Classes != nil {
 		if err := ValidClasses(opts.Classes); err != nil {
@@ -149,7 +152,7 @@ func (l *lister) byFolder(perClass map[string]int) (domains []string, list []nam
 
 // domains returns the domain folders.
 func (l *lister) domains() ([]string, error) {
-	domains, err := l.folders(".", "a file beside the domain folders")
+	domains, err := l.folders(".", "a file beside the site folders")
 	if err != nil {
 		return nil, err
 	}
@@ -158,11 +161,11 @@ func (l *lister) domains() ([]string, error) {
 		if len(l.skipped) > 0 {
 			why = fmt.Sprintf(" (%s is %s)", l.skipped[0].ID, l.skipped[0].Reason)
 		}
-		return nil, fmt.Errorf("there are no folders in it; a domain is where, when or how images were taken, such as a site, a camera or a year, and has a folder of its own: images are expected at domain/class/image or, without classes, at domain/image%s", why)
+		return nil, fmt.Errorf("there are no folders in it; a site is where, when or how images were taken, such as a place, a camera or a year, and has a folder of its own: images are expected at site/class/image or, without classes, at site/image%s", why)
 	}
 	for _, domain := range domains {
 		if strings.ContainsFunc(domain, unprintable) {
-			return nil, fmt.Errorf("domain folder %q has a newline or another character that does not print in its name", domain)
+			return nil, fmt.Errorf("site folder %q has a newline or another character that does not print in its name", domain)
 		}
 	}
 	return domains, nil
@@ -195,14 +198,14 @@ func (l *lister) domain(domain string, k int, perClass map[string]int) ([]named,
 			continue
 		}
 		if err := ValidClass(class); err != nil {
-			return nil, fmt.Errorf("the folders of domain %s: %w", domain, err)
+			return nil, fmt.Errorf("the folders of site %s: %w", domain, err)
 		}
 		class = SameName(class)
 		perClass[class] += len(ids)
 		add(ids, class)
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("domain %s has no images, neither in its folder nor in its %s%s; images are expected at domain/class/image or domain/image",
+		return nil, fmt.Errorf("site %s has no images, neither in its folder nor in its %s%s; images are expected at site/class/image or site/image",
 			domain, plural(len(classes), "class folder"), l.firstSkipped(domain))
 	}
 	return list, nil
@@ -295,7 +298,7 @@ func (d *Dataset) number(list []named, perClass map[string]int, opts FolderOptio
 		}
 		if len(empty) > 0 {
 			slices.Sort(empty)
-			return nil, fmt.Errorf("no domain has an image of class %s", strings.Join(empty, ", "))
+			return nil, fmt.Errorf("no site has an image of class %s", strings.Join(empty, ", "))
 		}
 		for class := range used {
 			if class != "" {

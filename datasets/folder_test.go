@@ -42,7 +42,7 @@ func TestFolder(t *testing.T) {
 		t.Errorf("examples:\n%q\nwant:\n%q", got, want)
 	}
 	wantSkipped := []Skipped{
-		{"README", "a file beside the domain folders"},
+		{"README", "a file beside the site folders"},
 		{"web/cat/deeper", "a folder inside a class folder"},
 		{"web/cat/empty.png", "the file is empty"},
 		{"web/cat/sound.webp", `none of JPEG, PNG, GIF, BMP, TIFF, WebP: it starts with "RIFF\x00\x00\x00\x00"`},
@@ -76,13 +76,13 @@ func TestFolderErrors(t *testing.T) {
 		opts FolderOptions
 		want []string
 	}{
-		{"nothing", fstest.MapFS{"a.txt": {}}, FolderOptions{}, []string{"data set folder", "domain/class/image"}},
-		{"flat", pictures(t, "a.png", "b.png"), FolderOptions{Name: "mine"}, []string{"data set mine", "no folders", "domain/image", "a.png"}},
+		{"nothing", fstest.MapFS{"a.txt": {}}, FolderOptions{}, []string{"data set folder", "site/class/image"}},
+		{"flat", pictures(t, "a.png", "b.png"), FolderOptions{Name: "mine"}, []string{"data set mine", "no folders", "site/image", "a.png"}},
 		{"empty domain", func() fstest.MapFS {
 			m := pictures(t, "d/c/a.png")
 			m["e/c/a.txt"] = &fstest.MapFile{Data: []byte("text")}
 			return m
-		}(), FolderOptions{}, []string{"domain e has no images"}},
+		}(), FolderOptions{}, []string{"site e has no images"}},
 		{"empty class", func() fstest.MapFS {
 			m := pictures(t, "d/c/a.png", "e/c/a.png")
 			m["e/f"] = &fstest.MapFile{Mode: fs.ModeDir}

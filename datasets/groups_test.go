@@ -236,7 +236,7 @@ func TestReportGroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"124 images (14 groups)", " (11)", "In brackets: groups. No split divides one. Without a group, and each one of its own: 4 images.",
-		"10 groups of several classes", "b00: cat 6, dog 6", "10 groups in several domains: none of these can be the target"} {
+		"10 groups of several classes", "b00: cat 6, dog 6", "10 groups in several sites: none of these can be the target"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, &b)
 		}

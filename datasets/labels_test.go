@@ -113,8 +113,8 @@ func TestFolderLabelErrors(t *testing.T) {
 			[]string{`l.csv:9: north/1.png is "cat" here, but "cow" at l.csv:7`}},
 		{"newline", FolderOptions{Labels: []Label{{ID: "north/1.png", Class: "a,\nb"}}}, "", []string{`class "a,\nb" has a newline`}},
 		{"classes", FolderOptions{Classes: []string{"cat", "cat"}}, "", []string{`class "cat" is there twice`}},
-		{"newline in a folder", FolderOptions{}, "south/a,\nb/1.png", []string{"domain south", `class "a,\nb" has a newline`}},
-		{"newline in a domain", FolderOptions{}, "so\nuth/a/1.png", []string{`domain folder "so\nuth" has a newline`}},
+		{"newline in a folder", FolderOptions{}, "south/a,\nb/1.png", []string{"site south", `class "a,\nb" has a newline`}},
+		{"newline in a domain", FolderOptions{}, "so\nuth/a/1.png", []string{`site folder "so\nuth" has a newline`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			fsys := mixedFolder(t)
@@ -138,7 +138,7 @@ func TestCheckUnlabelled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `folder: 8 images in 2 domains of 2 classes (3 labelled: 3 train, 0 val; 5 unlabelled)
+	const want = `folder: 8 images in 2 sites of 2 classes (3 labelled: 3 train, 0 val; 5 unlabelled)
 
             north  south  all
 cat             -    1+0    1
@@ -146,10 +146,10 @@ dog             -    2+0    2
 labelled        -    3+0    3
 unlabelled      3      2    5
 
-No validation images in south: a class needs 5 labelled images in a domain before one of
+No validation images in south: a class needs 5 labelled images in a site before one of
 them is kept for validation.
 
-1 group of byte-identical images across domains:
+1 group of byte-identical images across sites:
   north/1.png = "south/new\nline.png"
 
 1 image whose label is not its folder's:

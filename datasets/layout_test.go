@@ -40,7 +40,7 @@ func TestRecognise(t *testing.T) {
 		known   string
 		line    string
 	}{
-		"flat":           {crossed(), "", "{name}", "all", "", "read as image: one site, no classes; --layout sets another reading; with one site there is no leave-one-domain-out estimate"},
+		"flat":           {crossed(), "", "{name}", "all", "", "read as image: one site, no classes; --layout sets another reading; with one site there is no estimate for a new site"},
 		"site":           {crossed("north south"), "", "", "north south", "", "--layout '{class}/{name}' where the folders are classes"},
 		"class, named":   {crossed("cat dog"), "cat dog", "{class}/{name}", "all", "cat dog", "read as class: one site, 2 classes; --layout sets another reading; with one"},
 		"site/class":     {crossed("north south", "cat dog"), "", "", "north south", "cat dog", "read as site/class: 2 sites, 2 classes; --layout sets another reading"},

@@ -197,7 +197,7 @@ func (d *Dataset) DescribeLayout(template, site string, t Truth) string {
 		line += ", such as --layout '{class}/{name}' where the folders are classes"
 	}
 	if len(d.Domains) == 1 {
-		line += "; with one site there is no leave-one-domain-out estimate"
+		line += "; with one site there is no estimate for a new site"
 	}
 	return line
 }

@@ -105,7 +105,7 @@ var registry = []Info{
 		open:   func(_ string, opts Options) (*Dataset, Truth, error) { return Emoji(opts) },
 	},
 	{
-		Name: "folder", Title: "folder", About: "your own images, as ROOT/domain/class/image, or ROOT/domain/image without labels",
+		Name: FolderName, Title: FolderName, About: "your own images, as ROOT/site/class/image, or ROOT/site/image without labels",
 		Files: true, Yours: true, ImageSize: 64,
 		Recipe: pacsRecipe,
 		open:   openFolder,

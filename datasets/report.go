@@ -40,6 +40,7 @@ func countCells(d *Dataset, t Truth) [][]Count {
 // domain, then findings, if any.
 func (r *Report) String() string {
 	var b strings.Builder
+	word := wordOf(r.Name)
 	perDomain := make([]Count, len(r.Domains))
 	var all Count
 	for k, classes := range r.Counts {
@@ -65,7 +66,7 @@ func (r *Report) String() string {
 		}
 	}
 	fmt.Fprintf(&b, "%s: %s in %s of %s (%s)\n\n", r.Name, images,
-		plural(len(r.Domains), "domain"), plural(len(r.Classes), "class"), parts)
+		plural(len(r.Domains), word), plural(len(r.Classes), "class"), parts)
 	rows := [][]string{append(append([]string{""}, r.Domains...), "all")}
 	for c, class := range r.Classes {
 		row := []string{class}
@@ -96,9 +97,9 @@ func (r *Report) String() string {
 		rows = append(rows, append(row, strconv.Itoa(unlabelled)))
 	}
 	writeAligned(&b, rows)
-	r.Groups.write(&b)
+	r.Groups.write(&b, word)
 	if unlabelled > 0 {
-		b.WriteString(r.unvalidated(perDomain))
+		b.WriteString(r.unvalidated(perDomain, word))
 	}
 
 	if r.Dim > 0 {
@@ -118,13 +119,13 @@ func (r *Report) String() string {
 	}
 	writeFiles(&b, r.Skipped, "file skipped", "files skipped")
 	crossing, within := r.identicalLines()
-	writeList(&b, crossing, "group of byte-identical images across domains", "groups of byte-identical images across domains")
-	writeList(&b, within, "group of byte-identical images within a domain", "groups of byte-identical images within a domain")
+	writeList(&b, crossing, "group of byte-identical images across "+word+"s", "groups of byte-identical images across "+word+"s")
+	writeList(&b, within, "group of byte-identical images within a "+word, "groups of byte-identical images within a "+word)
 	var missing []string
 	for _, m := range r.Missing {
 		missing = append(missing, m.Domain+" has no "+m.Class)
 	}
-	writeList(&b, missing, "class missing in a domain", "classes missing in a domain")
+	writeList(&b, missing, "class missing in a "+word, "classes missing in a "+word)
 	writeFiles(&b, r.Overruled, "image whose label is not its folder's", "images whose label is not their folder's")
 	writeList(&b, r.Differences, "difference from the published data set", "differences from the published data set")
 	if !r.found() {
@@ -138,7 +139,7 @@ func (r *Report) String() string {
 }
 
 // unvalidated says which domains with labels have no validation images, and why.
-func (r *Report) unvalidated(perDomain []Count) string {
+func (r *Report) unvalidated(perDomain []Count, word string) string {
 	var without []string
 	for k, c := range perDomain {
 		if c.Train > 0 && c.Val == 0 {
@@ -151,11 +152,11 @@ func (r *Report) unvalidated(perDomain []Count) string {
 	if r.Groups != nil {
 		return fmt.Sprintf("\nNo validation images in %s: a class needs five groups of equal size, all of whose images\nare labelled, before one of them is kept for validation.\n", strings.Join(without, ", "))
 	}
-	return fmt.Sprintf("\nNo validation images in %s: a class needs %d labelled images in a domain before one of\nthem is kept for validation.\n", strings.Join(without, ", "), fewLabels)
+	return fmt.Sprintf("\nNo validation images in %s: a class needs %d labelled images in a %s before one of\nthem is kept for validation.\n", strings.Join(without, ", "), fewLabels, word)
 }
 
 // write describes the numbers and findings; nothing for nil.
-func (g *GroupReport) write(b *strings.Builder) {
+func (g *GroupReport) write(b *strings.Builder, word string) {
 	if g == nil {
 		return
 	}
@@ -173,7 +174,7 @@ func (g *GroupReport) write(b *strings.Builder) {
 	for i, name := range crossing {
 		crossing[i] = printable(name)
 	}
-	writeList(b, crossing, "group in several domains: none of these can be the target", "groups in several domains: none of these can be the target")
+	writeList(b, crossing, "group in several "+word+"s: none of these can be the target", "groups in several "+word+"s: none of these can be the target")
 }
 
 // WriteTo writes String to w.

@@ -359,7 +359,7 @@ func (g *AccuracyEstimate) String() string {
 	}
 	b.WriteString(")\n  such estimates erred by 11 points on average on PACS, and by up to 34; there is no interval\n")
 	if g.Source.Images > 0 {
-		fmt.Fprintf(&b, "  accuracy on the source domains is %.0f%%, which says little about this site\n", 100*g.Source.Accuracy)
+		fmt.Fprintf(&b, "  accuracy on the sites of the run is %.0f%%, which says little about this site\n", 100*g.Source.Accuracy)
 	}
 	for k, n := range g.Near {
 		if k == 0 {

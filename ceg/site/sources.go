@@ -233,7 +233,7 @@ func (s *Sources) OutOfFold() (head.Matrix, error) {
 // of its images by a head fitted on the other domains, at a temperature.
 func (s *Sources) LeftOut(temperature float64) (scores [][]float64, err error) {
 	if s.Trained {
-		return nil, errors.New("the run's network was trained on the labels of all its domains, so none can be left out; an audit of a site (ledg site --ask) gives sets")
+		return nil, errors.New("the run's network was trained on the labels of all its sites, so none can be left out; an audit of a site (ledg site --ask) gives sets")
 	}
 	for d := range s.DomainNames {
 		var in, out []int

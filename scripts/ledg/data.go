@@ -64,7 +64,7 @@ func newDataCheckCommand() *cobra.Command {
 		Use:   "check",
 		Short: "Check every image or feature vector of a data set",
 		Long: `Read every image, or feature vector, of a data set. Print labelled and unlabelled counts per
-domain and class, unreadable files, byte-identical images, missing classes, and
+site (domain) and class, unreadable files, byte-identical images, missing classes, and
 differences from the published data set. The exit status is 1 if an image is unreadable.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

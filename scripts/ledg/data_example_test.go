@@ -16,7 +16,7 @@ func TestDataExample(t *testing.T) {
 	}
 	in := filepath.Join(dir, "try")
 	stdout, stderr, status = call(t, in, "data", "check", "--dataset", "folder", "--root", "photos", "--labels", "labels.csv")
-	if status != 0 || !strings.Contains(stdout, "folder: 120 images in 3 domains of 2 classes") || strings.Contains(stdout, "unlabelled") {
+	if status != 0 || !strings.Contains(stdout, "folder: 120 images in 3 sites of 2 classes") || strings.Contains(stdout, "unlabelled") {
 		t.Errorf("photos: status %d, %s%s", status, stdout, stderr)
 	}
 	for folder, n := range map[string]int{"new-photos": 12, "north": 80, "more": 20} {

@@ -172,6 +172,6 @@ func tellGroups(w io.Writer, out string, d *datasets.Dataset, groups []int) {
 	}
 	fmt.Fprintf(w, "%s: %s, %d of them in %s with several images, at most %d in one\n", out, count(d.Len(), "image"), in, count(len(list), "group"), largest)
 	if crossing > 0 {
-		fmt.Fprintf(w, "%s in several domains: none of these domains can be --target\n", count(crossing, "group"))
+		fmt.Fprintf(w, "%s in several %ss: none of these can be --target\n", count(crossing, "group"), d.DomainWord())
 	}
 }

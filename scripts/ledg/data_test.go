@@ -46,7 +46,7 @@ func photoFolder(t *testing.T) string {
 func TestDataCheck(t *testing.T) {
 	root := photoFolder(t)
 	stdout, stderr, status := call(t, ".", "data", "check", "--dataset", "folder", "--root", root)
-	if status != 0 || stderr != "" || !strings.Contains(stdout, "12 images in 2 domains of 2 classes") {
+	if status != 0 || stderr != "" || !strings.Contains(stdout, "12 images in 2 sites of 2 classes") {
 		t.Errorf("status %d, stderr %q, stdout\n%s", status, stderr, stdout)
 	}
 	// A truncated image is in the report, and is an error.
@@ -105,7 +105,7 @@ func TestDataCheckUnlabelled(t *testing.T) {
 		os.RemoveAll(filepath.Join(root, dir))
 	}
 	stdout, stderr, status := call(t, ".", "data", "check", "--dataset", "folder", "--root", root)
-	if status != 0 || !strings.Contains(stdout, "\nfolder: 3 images in 2 domains of 0 classes (0 labelled: 0 train, 0 val; 3 unlabelled)") {
+	if status != 0 || !strings.Contains(stdout, "\nfolder: 3 images in 2 sites of 0 classes (0 labelled: 0 train, 0 val; 3 unlabelled)") {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
 	file := filepath.Join(root, "labels.csv")
@@ -113,7 +113,7 @@ func TestDataCheckUnlabelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	stdout, stderr, status = call(t, ".", "data", "check", "--dataset", "folder", "--root", root, "--labels", file)
-	if status != 0 || !strings.Contains(stdout, "2 domains of 2 classes (2 labelled: 2 train, 0 val; 1 unlabelled)") {
+	if status != 0 || !strings.Contains(stdout, "2 sites of 2 classes (2 labelled: 2 train, 0 val; 1 unlabelled)") {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
 }

@@ -31,7 +31,7 @@ func newExtendCommand() *cobra.Command {
 		Annotations: map[string]string{flagGroups: extendGroups},
 		Short:       "Train anew with the labels of a run, and more of them",
 		Long: `Begin a new run with all labels of RUN and train anew. The flags say what changes: more
-labels, a new class, images of another domain, corrected labels, or more epochs.
+labels, a new class, images of another site (domain), corrected labels, or more epochs.
 Everything else stays as in RUN, which is not modified and may be unfinished.
 
 The new run continues like any other: ledg train --resume --out NEW. Labels of images that

@@ -113,7 +113,7 @@ func TestExtendCommand(t *testing.T) {
 		{[]string{"--classes", "+dog"}, "--classes: +dog: the run has that class already"},
 		{[]string{"--epochs", "0"}, "--epochs: 0, want at least 1"},
 		{[]string{"--out", "my run"}, "--out my run: the run exists: ledg train --resume --out 'my run' continues it"},
-		{[]string{"--target", "noon"}, `--target: data set folder has no domain "noon"`},
+		{[]string{"--target", "noon"}, `--target: data set folder has no site "noon"`},
 	} {
 		stdout, stderr, status := call(t, dir, append([]string{"extend", "cows"}, c.args...)...)
 		checkError(t, c.want, 2, stdout, stderr, status)

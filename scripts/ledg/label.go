@@ -57,7 +57,7 @@ func newLabelCommand(args []string) *cobra.Command {
 		Annotations: map[string]string{guide: "labelling.md", flagGroups: labelGroups},
 		Short:       "Label images in a browser, for a run or a folder",
 		Long: `Serve a labelling page on this machine, under a secret address. It shows the images that
-RUN queries, or all images of a folder, in turn from each domain. Keys 1 to 9, q, w, ...
+RUN queries, or all images of a folder, in turn from each site. Keys 1 to 9, q, w, ...
 give the class, 0 none of them; ? lists all keys. If images form groups (--group, or a column group in
 --labels), A applies the next label to all open images of a group.
 

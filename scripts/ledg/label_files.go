@@ -135,7 +135,7 @@ all images of a folder without a class. --which labelled or all exports others.
   labelstudio  config.xml and tasks-*.json with predictions, up to 50,000 tasks a file
   cvat         images.zip and labels.json for a task, annotations.zip with labels
   fiftyone     data/ and labels.json (FiftyOneImageClassificationDataset)
-  folder       domain/class/image; without a class, domain/_unlabeled/image
+  folder       site/class/image; without a class, site/_unlabeled/image
 
 Nothing is overwritten. csv and labelstudio name images; the other formats copy them.`,
 		Example: `  ledg label export runs/mine --format labelstudio --out tasks

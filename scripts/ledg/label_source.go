@@ -141,7 +141,7 @@ func finishedRun(dir string) page.Run {
 		r.Estimate = k.Estimate.String()
 	} else if res, err := result.ReadResult(os.DirFS(dir), result.ResultFile); err == nil && res.Accuracy.Measured() {
 		c := res.Accuracy.LastEpoch
-		r.Estimate = fmt.Sprintf("Accuracy on the target domain %s: %.1f%% (%v correct)", res.Target, 100*c.TargetAccuracy, c.Target)
+		r.Estimate = fmt.Sprintf("Accuracy on the held-out site %s: %.1f%% (%v correct)", res.Target, 100*c.TargetAccuracy, c.Target)
 	}
 	if n, err := ceg.LabelledSince(dir); err == nil && n > 0 {
 		r.Changed, r.Next = n, shell.Line("ledg", "extend", dir)
@@ -170,7 +170,7 @@ func (f *labelFlags) ofFolder(o *page.Options) error {
 	for _, note := range d.GroupNotes(truth) {
 		f.progress("%s\n", note)
 	}
-	o.Next = shell.Line(append([]string{"ledg", "train"}, append(f.where(), "--labels", filepath.Join(f.ledger, labels.File), "--target", "DOMAIN")...)...)
+	o.Next = shell.Line(append([]string{"ledg", "train"}, append(f.where(), "--labels", filepath.Join(f.ledger, labels.File), "--target", "SITE")...)...)
 	if !f.again {
 		o.Known = truth.Knows
 	}

@@ -225,7 +225,7 @@ func TestLabelStudio(t *testing.T) {
 	b.post("webhook", said(99, files[0], "cat"), nil)
 	b.post("webhook", train, nil)
 	b.waits(func() bool {
-		return strings.Contains(b.said(), "every domain needs a label before training; missing: day, night")
+		return strings.Contains(b.said(), "every site needs a label before training; missing: day, night")
 	})
 	if exists(run + "-studio-1") {
 		t.Error("a run is there that waits for answers to itself")

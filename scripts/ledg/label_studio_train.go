@@ -89,7 +89,7 @@ func (b *studioBackend) train() string {
 		return "training is already running"
 	}
 	if none := b.unlabelled(); len(none) > 0 {
-		return "every domain needs a label before training; missing: " + strings.Join(none, ", ")
+		return "every site needs a label before training; missing: " + strings.Join(none, ", ")
 	}
 	e, err := ceg.Extend(ceg.Extension{Of: b.dir, CacheDir: b.cache})
 	if err != nil {

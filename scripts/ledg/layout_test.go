@@ -39,7 +39,7 @@ func TestLayoutOfRun(t *testing.T) {
 	}
 	train := []string{"train", "--dataset", "folder", "--root", root, "--net", "smallcnn", "--width", "4", "--image-size", "16", "--budget", "4", "--epochs", "2", "--cache", "cache", "--backend", "go"}
 	_, stderr, status := call(t, dir, append(train, "--target", "none", "--method", "fixmatch", "--out", "one")...)
-	if status != 0 || !strings.Contains(stderr, "read as split/class: one site, 2 classes; --layout sets another reading; with one site there is no leave-one-domain-out estimate") {
+	if status != 0 || !strings.Contains(stderr, "read as split/class: one site, 2 classes; --layout sets another reading; with one site there is no estimate for a new site") {
 		t.Fatalf("status %d, %s", status, stderr)
 	}
 	config, err := os.ReadFile(filepath.Join(dir, "one", "config.json"))

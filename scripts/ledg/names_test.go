@@ -27,7 +27,7 @@ func TestUnicodeNames(t *testing.T) {
 	}
 	folder := []string{"--dataset", "folder", "--root", root, "--labels", "labels.csv", "--classes", "Ba\u0308r,horse,hosre"}
 	stdout, stderr, status := call(t, dir, append([]string{"data", "check"}, folder...)...)
-	if status != 0 || !strings.Contains(stdout, "15 images in 2 domains of 3 classes") || !strings.Contains(stdout, "classes horse and hosre are nearly the same name") {
+	if status != 0 || !strings.Contains(stdout, "15 images in 2 sites of 3 classes") || !strings.Contains(stdout, "classes horse and hosre are nearly the same name") {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
 	_, stderr, status = call(t, dir, append([]string{"train", "--net", "smallcnn", "--width", "4", "--image-size", "16", "--target", "Ho\u0308he", "--budget", "3", "--epochs", "2", "--cache", "cache", "--backend", "go", "--quiet", "--out", "run"}, folder...)...)

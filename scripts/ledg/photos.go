@@ -28,7 +28,7 @@ import (
 
 // photoDataset is the data set that is trained on features, unless a network on images is
 // specified.
-const photoDataset = "folder"
+const photoDataset = datasets.FolderName
 
 // ofPixels are the settings that ask for a network of images.
 var ofPixels = []string{"network.name", "network.width", "network.pooling", "network.precision", "network.weights", "data.image_size", "generalization.style_weights"}

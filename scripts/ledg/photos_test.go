@@ -62,7 +62,7 @@ func TestPhotosCheckedFirst(t *testing.T) {
 		want   string
 		args   []string
 	}{
-		{2, `--target: data set folder has no domain "nowhere"; it has day, night`, []string{"--target", "nowhere", "--budget", "4"}},
+		{2, `--target: data set folder has no site "nowhere"; it has day, night`, []string{"--target", "nowhere", "--budget", "4"}},
 		{2, "--budget: budget 500 is more than the pool of", []string{"--target", "night", "--budget", "500"}},
 		{1, "mine has notes.txt but no config.json; choose another --out", []string{"--budget", "4", "--out", "mine"}},
 		{1, "done: the directory holds", []string{"--budget", "4", "--out", "done"}},

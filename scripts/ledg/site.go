@@ -30,9 +30,9 @@ func newSiteCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         "site {RUN --images DIR | --out SITE}",
 		Annotations: map[string]string{guide: "new-site.md", flagGroups: siteGroups},
-		Short:       "Estimate, audit and adapt accuracy on a new domain",
-		Long: `Apply a run to images of a site, a domain that it has not seen. The folder of the site gets
-predictions, a label-free accuracy estimate, the most similar source domain, and images
+		Short:       "Estimate, audit and adapt accuracy on a new site",
+		Long: `Apply a run to images of a new site (a domain in research). The folder of the site gets
+predictions, a label-free accuracy estimate, the most similar site of the run, and images
 that look new. Label-free estimates are rough: on PACS they erred by 11 pp on average
 and by 34 pp at worst.
 
@@ -126,7 +126,7 @@ accuracy. ledg predict and ledg export accept the folder of a site in place of a
 	flags.IntVar(&o.Adapt, "adapt", -1, "with --ask, images in the adaptation set (default 5 per class)")
 	flags.IntVar(&o.Audit, "audit", -1, "with --ask, images in the audit set (default 50)")
 	flags.Float64Var(&o.Until, "until", 0, "with --ask, query until the interval is this many points")
-	flags.BoolVar(&o.PerDomain, "per-domain", false, "adapt on features standardised per domain, from now on")
+	flags.BoolVar(&o.PerDomain, "per-domain", false, "adapt on features standardised per site, from now on")
 	flags.BoolVar(&unadapted, "unadapted", false, "predict with the run's own head (--unadapted=false: adapted again)")
 	flags.StringSliceVar(&o.New, "new-class", nil, "class that the run does not know; repeatable")
 	flags.Uint64Var(&o.Seed, "seed", 1, "seed of a new site's audit set")

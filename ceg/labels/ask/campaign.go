@@ -66,7 +66,7 @@ func New(c config.Config, data *datasets.Dataset) (*Campaign, error) {
 		}
 	}
 	if len(p.sources) == 0 {
-		return nil, config.Errorf("data.target", "data set %s has the domain %s alone: nothing to train on", data.Name, c.Data.Target)
+		return nil, config.Errorf("data.target", "data set %s has the %s %s alone: nothing to train on", data.Name, data.DomainWord(), c.Data.Target)
 	}
 	if err := groupsApart(c.Data, data, target); err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func targetOf(d config.Data, data *datasets.Dataset) (int, error) {
 	case d.Target != config.NoTarget:
 		return data.Domain(d.Target)
 	case named >= 0:
-		return 0, fmt.Errorf("data set %s has a domain called %s, which as a target means that there is none; give the domain another name", data.Name, d.Target)
+		return 0, fmt.Errorf("data set %s has a %s called %s, which as a target means that there is none; give it another name", data.Name, data.DomainWord(), d.Target)
 	}
 	return -1, nil
 }
@@ -190,8 +190,8 @@ func (p *Campaign) SetOracle(o Oracle) error {
 		}
 	}
 	if p.initial < need {
-		return config.Errorf("exploration.budget", "budget %s of %d images leaves %d initial labels for %d source domains, and every domain needs one",
-			p.budgetText, p.Len(), p.initial, need)
+		return config.Errorf("exploration.budget", "budget %s of %d images leaves %d initial labels for %d source %ss, and every %[5]s needs one",
+			p.budgetText, p.Len(), p.initial, need, p.Data.DomainWord())
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func (p *Campaign) Drawn(f First, runSeed uint64) (Chooser, error) {
 				return in, nil
 			}
 		}
-		return "", fmt.Errorf("source domain %s has no training images that can be queried", p.sourceName(k))
+		return "", fmt.Errorf("source %s %s has no training images that can be queried", p.Data.DomainWord(), p.sourceName(k))
 	})
 	if p.Data.Groups != nil {
 		slices.Reverse(rest)

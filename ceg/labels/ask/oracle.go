@@ -47,7 +47,7 @@ func (s simulated) marked(labels.Status) []string          { return nil }
 func (s simulated) close() error                           { return nil }
 
 func (s simulated) another(p *Campaign, domains []int) error {
-	return fmt.Errorf("source domain %s has no label", p.sourceName(domains[0]))
+	return fmt.Errorf("source %s %s has no label", p.Data.DomainWord(), p.sourceName(domains[0]))
 }
 
 func (s simulated) round(ctx context.Context, _, n int, choose Chooser) ([]Answer, error) {

@@ -177,8 +177,8 @@ func (o *people) another(p *Campaign, domains []int) error {
 	none, err := o.desk.Another(p.Round, groups)
 	if err == nil && len(none) > 0 {
 		name := p.sourceName(domains[none[0]])
-		err = fmt.Errorf("source domain %s has no label any more, and none of its %d images can be queried: they are bad, or somebody is unsure of them; give one of them a class with ledg label, or take \"bad image\" back",
-			name, p.countSource(domains[none[0]]))
+		err = fmt.Errorf("source %s %s has no label any more, and none of its %d images can be queried: they are bad, or somebody is unsure of them; give one of them a class with ledg label, or take \"bad image\" back",
+			p.Data.DomainWord(), name, p.countSource(domains[none[0]]))
 	}
 	return err
 }

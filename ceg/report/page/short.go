@@ -101,7 +101,7 @@ func (s *short) does(r *result.Result, classes, sites []string) {
 	if note := r.LeftOutNote(); note != "" {
 		s.Does = append(s.Does, note)
 	}
-	s.Does = append(s.Does, "A site is where images come from: a place, a camera, a style. Its folder names it, and ledg calls it a domain.")
+	s.Does = append(s.Does, "A site is where images come from: a place, a camera, a style (a domain in research). Its folder names it.")
 }
 
 // some lists up to n names.

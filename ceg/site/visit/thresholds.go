@@ -37,10 +37,10 @@ func Sets(ctx context.Context, dir string, p *predict.Predictor, coverage float6
 	}
 	s.Domains = len(scores)
 	if s.Domains < 2 {
-		return nil, errors.New("sets need an audit of a site (ledg site --ask), or labels of two domains, so that one can be left out")
+		return nil, errors.New("sets need an audit of a site (ledg site --ask), or labels of two sites, so that one can be left out")
 	}
 	if s.Threshold, _, err = audit.LeftOut(scores, coverage); err != nil {
-		return nil, fmt.Errorf("of a domain that is left out: %w", err)
+		return nil, fmt.Errorf("of a site that is left out: %w", err)
 	}
 	return s, nil
 }

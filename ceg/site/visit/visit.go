@@ -259,7 +259,7 @@ func (a *arrival) newImages(ctx context.Context) error {
 		}
 	}
 	if trained > 0 && 2*trained >= trained+len(list) && len(a.record.Visits) == 0 {
-		return fmt.Errorf("%s: the run has %d of its %d images: a site is a domain that the run has not seen", a.record.Images, trained, trained+len(list))
+		return fmt.Errorf("%s: the run has %d of its %d images: a new site is one that the run has not seen", a.record.Images, trained, trained+len(list))
 	}
 	if len(list) == 0 {
 		if len(a.record.Visits) == 0 {

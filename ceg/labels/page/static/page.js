@@ -148,7 +148,7 @@
     const settle = ok => {
       if (view.question !== q || mode !== "one") return;
       if (ok) {
-        p.img.alt = `Image to label, domain ${q.domain}`;
+        p.img.alt = `Image to label, site ${q.domain}`;
         p.img.classList.toggle("tiny", Math.max(p.img.naturalWidth, p.img.naturalHeight) <= 96);
         if ($("stage").firstChild !== p.img) $("stage").replaceChildren(p.img);
         look(plain);
@@ -161,7 +161,7 @@
       broken = !ok;
       enable();
       watch.start();
-      say(`${told ? told + ". " : ""}Image ${q.said ? "labelled before" : "to label"}, domain ${q.domain}. ${whole && q.group ? `${$("group-text").textContent}. ` : ""}${$("count").textContent}`);
+      say(`${told ? told + ". " : ""}Image ${q.said ? "labelled before" : "to label"}, site ${q.domain}. ${whole && q.group ? `${$("group-text").textContent}. ` : ""}${$("count").textContent}`);
       view.next.forEach(picture);
     };
     enable();
