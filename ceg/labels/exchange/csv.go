@@ -44,6 +44,8 @@ func writeCSV(w io.Writer, items []Item, o Options) error {
 			row[4] = "bad"
 		case labels.IsSkipped:
 			row[4] = "skipped"
+		case labels.IsNone:
+			row[1] = string(labels.None)
 		default:
 			if v.Kind == labels.Corrected {
 				row[4] = "corrected"

@@ -195,8 +195,10 @@ func (im *Import) Events(m *Matcher) (events []labels.Event, err error) {
 		known[datasets.SameName(c)] = c
 	}
 	ids, sources := make([]string, len(im.Labels)), make(map[string]map[string]bool)
-	for i, a := range im.Labels {
-		id, exact, err := m.match(a)
+	for i := range im.Labels {
+		a := &im.Labels[i]
+		a.Kind, a.Class = NoneOf(a.Kind, a.Class, im.o.Classes)
+		id, exact, err := m.match(*a)
 		if err == nil && a.Class != "" && known[datasets.SameName(a.Class)] == "" {
 			err = fmt.Errorf("class %q is none of %s", a.Class, few(im.o.Classes))
 		}
@@ -228,6 +230,18 @@ func (im *Import) Events(m *Matcher) (events []labels.Event, err error) {
 		events = append(events, labels.Event{Kind: a.Kind, ID: id, Class: known[datasets.SameName(a.Class)], By: cmp.Or(a.By, im.o.By), At: a.At, Seconds: a.Seconds, Tool: im.f.tool()})
 	}
 	return events, nil
+}
+
+// NoneOf makes a label with the class "none of these", in any case, one of [labels.None], which has
+// no class. Where that is one of the classes, as at a site, it is spelled as there.
+func NoneOf(kind labels.Kind, class string, classes []string) (labels.Kind, string) {
+	if !strings.EqualFold(strings.TrimSpace(class), string(labels.None)) || slices.Contains(classes, class) {
+		return kind, class
+	}
+	if slices.Contains(classes, string(labels.None)) {
+		return kind, string(labels.None)
+	}
+	return labels.None, ""
 }
 
 func few(names []string) string {

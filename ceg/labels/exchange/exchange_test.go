@@ -367,3 +367,48 @@ func FuzzRead(f *testing.F) {
 		Read(t.Context(), CVAT, dir, ReadOptions{})
 	})
 }
+
+// "None of these" of a spreadsheet and of Label Studio marks an image as the labelling page's key 0
+// does, comes back in both formats, and is a class where it is one of the classes.
+func TestNoneOfThese(t *testing.T) {
+	root, d := write(t)
+	put := func(name, text string) string {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for f, name := range map[Format]string{
+		CSV: put("a.csv", "id,label\nnorth/1.png,None of these\nsouth/1.png,cat\n"),
+		LabelStudio: put("a.json", `[{"data":{"ledg_id":"north/1.png"},"annotations":[{"result":[{"from_name":"label","to_name":"image","type":"choices","value":{"choices":["None of these"]}}]}]},
+			{"data":{"ledg_id":"south/1.png"},"annotations":[{"result":[{"from_name":"label","to_name":"image","type":"choices","value":{"choices":["cat"]}}]}]}]`),
+	} {
+		events, err := read(t, f, name, d)
+		if err != nil || len(events) != 2 || events[0].Kind != labels.None || events[0].Class != "" || events[1].Class != "cat" {
+			t.Fatalf("%s: %+v, %v", f, events, err)
+		}
+		l := openLedger(t, d)
+		if _, err := l.Import(events); err != nil {
+			t.Fatal(err)
+		}
+		l.View(func(s *labels.State) {
+			if all, _, _ := s.Count(); all.None != 1 || all.Labelled != 1 {
+				t.Errorf("%s: %+v", f, all)
+			}
+		})
+		if again, err := read(t, CSV, export(t, CSV, l, root, d, All, false), d); err != nil || len(again) != 2 || again[0].Kind != labels.None {
+			t.Errorf("%s as CSV: %+v, %v", f, again, err)
+		}
+		tasks, err := os.ReadFile(filepath.Join(export(t, LabelStudio, l, root, d, All, false), "tasks-001.json"))
+		if err != nil || !strings.Contains(string(tasks), `"choices":["None of these"]`) {
+			t.Errorf("%s as tasks: %s, %v", f, tasks, err)
+		}
+	}
+	if kind, class := NoneOf(labels.Answered, "None of these", []string{"cat", "none of these"}); kind != labels.Answered || class != "none of these" {
+		t.Errorf("at a site: %s %q", kind, class)
+	}
+	if config := StudioConfig(classes); !strings.Contains(config, `<Choice value="None of these"/>`) {
+		t.Error(config)
+	}
+}

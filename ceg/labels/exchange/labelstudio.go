@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -60,8 +61,11 @@ type choiceValue struct {
 	Choices []string `json:"choices"`
 }
 
+// noneChoice is the choice of an image of none of the classes.
+const noneChoice = "None of these"
+
 // StudioConfig returns the labelling config of a Label Studio project: a choice among the
-// classes, with the keys 1 to 9, 0, q, w, e, ...
+// classes, with the keys 1 to 9, 0, q, w, e, ..., and none of them.
 func StudioConfig(classes []string) string {
 	var b strings.Builder
 	b.WriteString("<View>\n  <Image name=\"" + picture + "\" value=\"$" + picture + "\"/>\n  <Choices name=\"" + control + "\" toName=\"" + picture +
@@ -75,6 +79,9 @@ func StudioConfig(classes []string) string {
 			fmt.Fprintf(&b, ` hotkey="%c"`, hotkeys[i])
 		}
 		b.WriteString("/>\n")
+	}
+	if !slices.Contains(classes, string(labels.None)) {
+		b.WriteString(`    <Choice value="` + noneChoice + `"/>` + "\n")
 	}
 	b.WriteString("  </Choices>\n</View>\n")
 	return b.String()
@@ -163,8 +170,11 @@ func studioTask(v Item, rank int, o Options) (task, error) {
 			say(a.Model, a.Predicted, a.Probability)
 		}
 	}
-	if v.Class != "" {
+	switch {
+	case v.Class != "":
 		say("present label", v.Class, 1)
+	case v.Status == labels.IsNone:
+		say("present label", noneChoice, 1)
 	}
 	return t, nil
 }

@@ -101,6 +101,7 @@ func (im *Import) question(tasks []annotated) (string, error) {
 	for _, c := range im.o.Classes {
 		known[datasets.SameName(c)] = true
 	}
+	known[noneChoice] = true
 	asked, fits := make(map[string]bool), make(map[string]int)
 	for _, t := range tasks {
 		for _, n := range t.notes {

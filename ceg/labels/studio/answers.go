@@ -46,6 +46,7 @@ func (c *control) event(raw json.RawMessage, id, project string, classes []strin
 	if err != nil {
 		return e, err
 	}
+	x.Kind, x.Class = exchange.NoneOf(x.Kind, x.Class, classes)
 	if x.Class != "" && !slices.Contains(classes, x.Class) {
 		return e, fmt.Errorf("class %q is none of %s", x.Class, names(classes))
 	}

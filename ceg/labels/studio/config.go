@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/ledg-go/ledg/ceg/labels"
 )
 
 // control is what a labelling config asks: one of choices about an image.
@@ -63,12 +65,19 @@ func readConfig(config string, classes []string) (*control, error) {
 		if !ok {
 			continue
 		}
-		if c.Key = key; slices.Equal(slices.Sorted(slices.Values(c.choices)), slices.Sorted(slices.Values(classes))) {
+		if c.Key = key; slices.Equal(slices.Sorted(slices.Values(c.ofClasses(classes))), slices.Sorted(slices.Values(classes))) {
 			return c, nil
 		}
 		other = fmt.Errorf("the choices of %q are %s, and the run's classes %s: want the same", c.From, names(c.choices), names(classes))
 	}
 	return nil, cmp.Or(other, errors.New("the labelling config has no Choices about an Image: this backend chooses one class of an image"))
+}
+
+// ofClasses returns the choices without "none of these", unless that is a class.
+func (c *control) ofClasses(classes []string) []string {
+	return slices.DeleteFunc(slices.Clone(c.choices), func(choice string) bool {
+		return strings.EqualFold(choice, string(labels.None)) && !slices.Contains(classes, choice)
+	})
 }
 
 // names lists names for an error, not too many.

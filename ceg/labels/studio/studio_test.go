@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/labels/exchange"
 	"github.com/ledg-go/ledg/datasets"
 )
 
@@ -360,5 +361,18 @@ func TestLogIsBounded(t *testing.T) {
 	}
 	if len(p.log) != mostLines+1 || !strings.Contains(p.log[mostLines], "1000 tasks have no prediction") {
 		t.Errorf("%d lines, the last %q", len(p.log), p.log[len(p.log)-1])
+	}
+}
+
+// The choice "None of these" beside the classes is taken, and an annotation with it has no class.
+func TestNoneOfThese(t *testing.T) {
+	classes := []string{"cat", "dog"}
+	c, err := readConfig(exchange.StudioConfig(classes), classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := c.event([]byte(`{"id":1,"created_at":"2026-01-02T03:04:05Z","result":[{"from_name":"label","to_name":"image","type":"choices","value":{"choices":["None of these"]}}]}`), "a.png", "1", classes)
+	if err != nil || e.Kind != labels.None || e.Class != "" {
+		t.Errorf("%+v, %v", e, err)
 	}
 }
