@@ -126,9 +126,6 @@ func TestFigures(t *testing.T) {
 		t.Fatalf("%d figures, %v", len(list), err)
 	}
 	for _, file := range list {
-		if filepath.Base(file) == "speed-growth.svg" { // of measurements
-			continue
-		}
 		stored, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -19,13 +19,13 @@ var arms = []string{
 	"Random + CEG loss, upfront",
 	"Random + cross-entropy (published schedule)",
 
-	"MaxHerding + CEG loss, upfront (preset ledg settings)",
+	"MaxHerding + FixMatch, upfront",
 	"Random + cross-entropy, upfront",
 	"CEG selection + cross-entropy (published schedule)",
 	"BADGE + cross-entropy (published schedule)",
 	"Entropy + cross-entropy (published schedule)",
 	"BvSB + cross-entropy (published schedule)",
-	"MaxHerding + FixMatch, upfront",
+	"MaxHerding + CEG loss, upfront (preset ledg settings)",
 
 	"MaxHerding then CEG selection + CEG loss (published schedule)",
 	"Confidence + cross-entropy (published schedule)",
@@ -35,10 +35,10 @@ var arms = []string{
 	"Random + MixMatch, upfront",
 	"Random + MeanTeacher, upfront",
 
-	"Random + FixMatch, upfront (preset ledg)",
+	"Random + DDAIG, upfront",
 	"Random + JiGen, upfront",
 	"Random + FACT, upfront",
-	"Random + DDAIG, upfront",
+	"Random + FixMatch, upfront (preset ledg)",
 	"Random + RSC, upfront",
 	"Random + CrossGrad, upfront",
 	"Random + DAEL, upfront",

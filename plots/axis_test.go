@@ -5,7 +5,7 @@ import "testing"
 // The interval of few runs can leave what an accuracy can be, the axis cannot; those of
 // other values have the room they take.
 func TestAccuracyAxisEndsAtItsBounds(t *testing.T) {
-	curve := Curve{Name: "a", Points: []Point{{X: 1, Values: []float64{10, 30, 60}}, {X: 2, Values: []float64{40, 50, 95}}}}
+	curve := Curve{Name: "a", Points: []Point{{X: 1, Values: []float64{1, 2, 80, 1, 2}}, {X: 2, Values: []float64{40, 50, 95, 97, 99}}}}
 	for label, within := range map[string]bool{"": true, "Loss": false} {
 		g, err := Budget(Print(), BudgetData{Targets: []Target{{Name: "t", Curves: []Curve{curve}}}, ValueLabel: label})
 		if err != nil {

@@ -8,21 +8,21 @@ import (
 	"gonum.org/v1/plot/vg/recorder"
 )
 
-// A band says nothing about points of one run.
+// A band has no place where there are fewer than five runs.
 func TestBandStopsAtSingleRuns(t *testing.T) {
 	for _, test := range []struct {
 		runs        []int // at x = 0, 1, ...
 		areas, bars int
 	}{
-		{[]int{3, 3, 3}, 1, 0},
-		{[]int{1, 3, 1}, 0, 1},
-		{[]int{3, 3, 1, 3}, 1, 1},
+		{[]int{5, 5, 5}, 1, 0},
+		{[]int{1, 5, 4}, 0, 1},
+		{[]int{5, 5, 1, 5}, 1, 1},
 		{[]int{1, 1}, 0, 0},
-		{[]int{2, 2, 2}, 0, 0},
+		{[]int{4, 4, 4}, 0, 0},
 	} {
 		c := Curve{Name: "ceg"}
 		for x, n := range test.runs {
-			c.Points = append(c.Points, Point{X: float64(x), Values: []float64{50, 60, 70}[:n]})
+			c.Points = append(c.Points, Point{X: float64(x), Values: []float64{50, 60, 70, 80, 90}[:n]})
 		}
 		d, err := (&looks{theme: Print()}).draw(c, true)
 		if err != nil {

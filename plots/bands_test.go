@@ -29,7 +29,7 @@ func TestBands(t *testing.T) {
 
 // A figure says what its bands are, and bands of accuracies stay within 0 to 100.
 func TestBandOfFigure(t *testing.T) {
-	d := EpochsData{Curves: []Curve{{Name: "ceg", Points: []Point{{X: 1, Values: []float64{95, 99, 100}}, {X: 2, Values: []float64{1, 2, 9}}}}}}
+	d := EpochsData{Curves: []Curve{{Name: "ceg", Points: []Point{{X: 1, Values: []float64{95, 99, 100, 99, 98}}, {X: 2, Values: []float64{1, 2, 9, 1, 3}}}}}}
 	for b, note := range map[Band]string{CI: "95% Student-t interval", SD: "standard deviation over runs", SE: "standard error of the mean", None: ""} {
 		theme := Print()
 		theme.Band = b
@@ -37,7 +37,7 @@ func TestBandOfFigure(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := "Mean of n = 3 runs; band: " + note + "."; note != "" && g.Note != want || note == "" && g.Note != "Mean of n = 3 runs." {
+		if want := "Mean of n = 5 runs; band: " + note + "."; note != "" && g.Note != want || note == "" && g.Note != "Mean of n = 5 runs." {
 			t.Errorf("%s: the note is %q, want %q", b, g.Note, want)
 		}
 		c, err := (&looks{theme: theme}).draw(d.Curves[0], false)

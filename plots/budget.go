@@ -17,6 +17,8 @@ type BudgetData struct {
 	Targets []Target
 	// XLabel labels the x axis. Empty means "Labelled images (%)".
 	XLabel string
+	// Ticks are the names of budgets by their X, such as "5%"; others are numbers.
+	Ticks map[float64]string
 	// ValueLabel labels the y axis. Empty means "Accuracy (%)".
 	ValueLabel string
 	// References are, for each target in the order of Targets, results to compare with, such as
@@ -66,13 +68,16 @@ func Budget(t Theme, d BudgetData) (*Grid, error) {
 		}
 	}
 	g := t.figure(len(targets), 3, 0.85)
+	if len(targets) == 1 {
+		g.Aspect = 0.62
+	}
 	methods, refs := &looks{theme: t}, &looks{theme: t, dash: true}
 	var curves []Curve
 	log := logarithmic(targets)
 	for i, target := range targets {
 		l := lines{
 			title: target.Name, xLabel: d.XLabel, yLabel: d.ValueLabel, curves: target.Curves,
-			tickEvery: true, markers: true, log: log,
+			tickEvery: true, markers: true, log: log, ticks: d.Ticks, ends: len(targets) == 1 && len(target.Curves) <= labelled,
 		}
 		if d.References != nil {
 			l.references = references[i]

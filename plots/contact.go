@@ -27,7 +27,9 @@ type Tile struct {
 	Image  image.Image
 	Class  string
 	Domain string
-	Scores []Score
+	// Round is the query round and Rank the place in it, from 1; 0 means unknown.
+	Round, Rank int
+	Scores      []Score
 }
 
 // ContactData is the input of ContactSheet.
@@ -103,6 +105,9 @@ type sheet struct {
 // on as many lines as they need.
 func (s sheet) caption(t Tile) []string {
 	lines := []string{t.Class, t.Domain}
+	if t.Round > 0 && t.Rank > 0 {
+		lines = append(lines, fmt.Sprintf("round %d, no. %d", t.Round, t.Rank))
+	}
 	sty := s.theme.style(s.theme.NoteSize, s.theme.Muted)
 	for i, v := range t.Scores {
 		text := strings.TrimPrefix(strconv.FormatFloat(v.Value, 'f', 2, 64), "0")

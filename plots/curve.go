@@ -219,7 +219,7 @@ func (t Theme) mark() vg.Length { return t.LineWidth / 1.2 }
 // to a plot, then the lines.
 type drawn struct {
 	x, mean, low, high []float64
-	several            []bool // enough runs for an interval
+	several            []bool // enough runs for a band
 	values             [][]float64
 	asked              []float64
 	look               look
@@ -227,9 +227,9 @@ type drawn struct {
 	theme              Theme
 }
 
-// enough is the smallest number of runs for which an interval is drawn: with two, Student's
-// quantile is 12.7.
-const enough = 3
+// enough is the smallest number of runs for which a band is drawn. Fewer runs are drawn as points:
+// a Student-t interval of three runs is 4.3 standard errors to each side.
+const enough = 5
 
 func (l *looks) draw(c Curve, markers bool) (drawn, error) {
 	d := drawn{look: l.of(c.title()), markers: markers, theme: l.theme, asked: c.Queried}
@@ -298,12 +298,16 @@ func (d drawn) Plot(c draw.Canvas, p *plot.Plot) {
 			d.marker(&c, pt)
 		}
 	}
-	if d.markers { // few runs are shown one by one
+	if d.theme.Band != None { // few runs are shown one by one
+		size := 1.2 * d.theme.mark()
+		if !d.markers { // points are dense
+			size = 0.8 * d.theme.mark()
+		}
 		for i, values := range d.values {
 			for _, v := range values {
 				if len(values) > 1 && !d.several[i] {
 					c.SetColor(fade(d.look.line.Color, 0.6))
-					c.Fill(circle.path(vg.Point{X: pts[i].X, Y: y(v)}, 1.2*d.theme.mark()))
+					c.Fill(circle.path(vg.Point{X: pts[i].X, Y: y(v)}, size))
 				}
 			}
 		}

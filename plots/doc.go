@@ -11,8 +11,8 @@
 //
 // # Properties of figures
 //
-//   - Curves show the mean over runs with its 95% Student-t interval as a band,
-//     and the figure states the number of runs. A single run has no band.
+//   - Curves show the mean over runs with its 95% Student-t interval as a band, or the
+//     runs as points if there are fewer than five. The figure states the number of runs.
 //   - NaN, infinities, empty data and inconsistent lengths are errors.
 //   - Colours are colour-blind safe (Okabe and Ito; Paul Tol; viridis), and lines
 //     also differ by dashes and markers.

@@ -12,7 +12,7 @@ import (
 func TestDots(t *testing.T) {
 	values := func(name string, v ...float64) Curve { return Curve{Name: name, Points: []Point{{Values: v}}} }
 	d := DotsData{Groups: []Target{
-		{"photo", []Curve{values("ceg", 60, 62, 64), values("badge", 50)}},
+		{"photo", []Curve{values("ceg", 60, 62, 64, 60, 61), values("badge", 50)}},
 		{"sketch", []Curve{values("badge", 98, 99, 100)}},
 	}}
 	g, err := Dots(Print(), d)
@@ -27,18 +27,18 @@ func TestDots(t *testing.T) {
 	if len(g.Legend) != 2 || strings.Join(labels, " ") != "photo sketch" || p.Y.Min > 50 || p.Y.Max < 100 {
 		t.Errorf("legend %v, labels %q, y %v to %v", g.Legend, labels, p.Y.Min, p.Y.Max)
 	}
-	if want := "Mean of n = 1 to 3 runs; band: 95% Student-t interval, none where n < 3. Small dots: single runs."; g.Note != want {
+	if want := "Mean of n = 1 to 5 runs; band: 95% Student-t interval, or the runs as points where n < 5. Small dots: single runs."; g.Note != want {
 		t.Errorf("note %q, want %q", g.Note, want)
 	}
 	if _, err := g.Encode("svg"); err != nil {
 		t.Error(err)
 	}
-	// A bar for three runs, none for one run or without a band; a dot for each of several runs and two fills of the mean.
+	// A bar for five runs, none for fewer or without a band; a dot for each of several runs and two fills of the mean.
 	for _, c := range []struct {
 		values      []float64
 		band        Band
 		bars, fills int
-	}{{[]float64{1, 2, 3}, CI, 1, 5}, {[]float64{1, 2, 3}, None, 0, 5}, {[]float64{1}, CI, 0, 2}} {
+	}{{[]float64{1, 2, 3, 2, 2}, CI, 1, 7}, {[]float64{1, 2, 3, 2, 2}, None, 0, 7}, {[]float64{1, 2, 3}, CI, 0, 5}, {[]float64{1}, CI, 0, 2}} {
 		theme := Print()
 		theme.Band = c.band
 		dot, err := (&looks{theme: theme}).draw(values("ceg", c.values...), true)

@@ -1,6 +1,8 @@
 package plots
 
 import (
+	"cmp"
+	"errors"
 	"slices"
 
 	"gonum.org/v1/plot"
@@ -19,31 +21,41 @@ type EpochsData struct {
 
 // Epochs plots results over training epochs, one line per method, with rings at query rounds
 // (figure "Accuracy curve" of Yuan et al. 2022: uniform, active exploration, full CEG).
-func Epochs(t Theme, d EpochsData) (*Grid, error) {
+func Epochs(t Theme, d EpochsData) (*Grid, error) { return EpochsPanels(t, []EpochsData{d}) }
+
+// EpochsPanels is [Epochs] with a panel for each of several data, such as one per target domain.
+func EpochsPanels(t Theme, list []EpochsData) (*Grid, error) {
 	if err := t.check(); err != nil {
 		return nil, err
 	}
-	if d.XLabel == "" {
-		d.XLabel = "Epoch"
+	if len(list) == 0 {
+		return nil, errors.New("plots: curves over epochs without panels")
 	}
-	if d.ValueLabel == "" {
-		d.ValueLabel = accuracyLabel
+	g := t.figure(len(list), 3, 0.85)
+	if len(list) == 1 {
+		g.Aspect = 0.62
 	}
-	g := t.figure(1, 1, 0.62)
 	methods, refs := &looks{theme: t}, &looks{theme: t, dash: true}
-	p, err := t.panel(lines{
-		title: d.Title, xLabel: d.XLabel, yLabel: d.ValueLabel, curves: d.Curves,
-		references: d.References, whole: true,
-	}, methods, refs)
-	if err != nil {
-		return nil, err
+	var curves []Curve
+	for _, d := range list {
+		p, err := t.panel(lines{
+			title: d.Title, xLabel: cmp.Or(d.XLabel, "Epoch"), yLabel: cmp.Or(d.ValueLabel, accuracyLabel), curves: d.Curves,
+			references: d.References, whole: true, ends: len(list) == 1 && len(d.Curves) <= labelled,
+		}, methods, refs)
+		if err != nil {
+			return nil, err
+		}
+		g.Panels = append(g.Panels, p)
+		curves = append(curves, d.Curves...)
 	}
-	g.Panels = []Panel{p}
-	methods.byEnds(d.Curves)
+	if len(list) > 1 {
+		shareY(g.Panels)
+	}
+	methods.byEnds(list[len(list)-1].Curves)
 	g.Legend = append(methods.entries, refs.entries...)
-	if slices.ContainsFunc(d.Curves, func(c Curve) bool { return len(c.Queried) > 0 }) {
+	if slices.ContainsFunc(curves, func(c Curve) bool { return len(c.Queried) > 0 }) {
 		g.Legend = append(g.Legend, Entry{"query round", []plot.Thumbnailer{asked{draw.LineStyle{Color: t.Muted}, t}}, 0})
 	}
-	g.Note = t.runsNote(true, d.Curves...)
+	g.Note = t.runsNote(true, curves...)
 	return g, nil
 }

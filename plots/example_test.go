@@ -34,7 +34,7 @@ func ExampleBudget() {
 	// photo
 	// sketch
 	// Average
-	// Mean of n = 3 runs; band: 95% Student-t interval.
+	// Mean of n = 3 runs, shown as points.
 }
 
 // A band is as wide as three runs deserve: 4.30 standard errors, not 1.96.
@@ -59,12 +59,11 @@ func ExampleEpochs() {
 		fmt.Println(err)
 		return
 	}
-	for _, e := range fig.Legend {
+	for _, e := range fig.Legend { // without the curve, whose name is at its end
 		fmt.Println(e.Name)
 	}
 	fmt.Println(fig.Note)
 	// Output:
-	// CEG (published schedule)
 	// query round
 	// One run each (n = 1), no interval.
 }

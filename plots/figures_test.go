@@ -177,7 +177,7 @@ func contactData(n int) ContactData {
 				m.Set(x, y, color.RGBA{uint8(x * 255 / w), uint8(y * 255 / h), uint8(40 * i), 255})
 			}
 		}
-		d.Tiles = append(d.Tiles, Tile{Image: m, Class: classes[i%5], Domain: []string{"photo", "sketch"}[i%2],
+		d.Tiles = append(d.Tiles, Tile{Image: m, Class: classes[i%5], Domain: []string{"photo", "sketch"}[i%2], Round: i/8 + 1, Rank: i%8 + 1,
 			Scores: []Score{{"u", r.Float64()}, {"r", r.Float64()}, {"d", r.Float64()}}})
 	}
 	return d
@@ -211,6 +211,7 @@ func figures(t Theme) map[string]func() (*Grid, error) {
 		"embedding":       func() (*Grid, error) { return Embedding(t, embeddingData(1500, 7)) },
 		"embedding_many":  func() (*Grid, error) { return Embedding(t, embeddingData(4000, 65)) },
 		"scores":          func() (*Grid, error) { return Scores(t, scoresData()) },
+		"savings":         func() (*Grid, error) { return Savings(t, SavingsData{"CEG", "Random", few.Targets[0].Curves[:1]}) },
 		"contact":         func() (*Grid, error) { return ContactSheet(t, contactData(20)) },
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -83,6 +85,15 @@ func (t Theme) heatMap(s Surface, valueLabel string, refs *looks) (Panel, string
 			return fail(fmt.Errorf("plots: no cell at the chosen %v, %v", s.Chosen[0], s.Chosen[1]))
 		}
 	}
+	noise := noiseOf(s.Cells)
+	wider := m.hi-m.lo < 4*noise
+	if wider { // values within the seeds' noise look alike
+		middle := (m.lo + m.hi) / 2
+		m.lo, m.hi = middle-2*noise, middle+2*noise
+		if valueLabel == accuracyLabel {
+			m.lo, m.hi = max(m.lo, 0), min(m.hi, 100)
+		}
+	}
 	if m.lo == m.hi { // one colour, in the middle
 		m.lo, m.hi = m.lo-0.5, m.hi+0.5
 	}
@@ -96,10 +107,31 @@ func (t Theme) heatMap(s Surface, valueLabel string, refs *looks) (Panel, string
 	}
 	bar := &colorBar{label: valueLabel, lo: m.lo, hi: m.hi, min: m.lo, max: m.hi, scale: t.Sequential}
 	note := t.markReferences(bar, s.Title, s.References, refs)
+	if wider {
+		note += fmt.Sprintf(" Colours span four times the 95%% half-interval of a cell's mean, ±%s: what noise explains looks alike.", number(noise, 2))
+	}
 	if len(s.Cells) < len(xs)*len(ys) {
 		note += " Empty cells of “" + s.Title + "”: no runs."
 	}
 	return Panel{Title: s.Title, Plot: p, bar: bar}, note, nil
+}
+
+// noiseOf returns half of the 95% Student-t interval of a cell's mean, with the standard deviation
+// over runs pooled over all cells; 0 with fewer than five degrees of freedom.
+func noiseOf(list []Cell) float64 {
+	squares, free, runs := 0.0, 0.0, 0.0
+	for _, c := range list {
+		runs += float64(len(c.Values)) / float64(len(list))
+		if n := len(c.Values); n > 1 {
+			squares += float64(n-1) * stat.Variance(c.Values, nil)
+			free += float64(n - 1)
+		}
+	}
+	if free < 5 {
+		return 0
+	}
+	t := distuv.StudentsT{Sigma: 1, Nu: free}.Quantile((1 + confidence) / 2)
+	return t * math.Sqrt(squares/free/runs)
 }
 
 // markReferences extends the bar to references at most a span away and returns

@@ -18,11 +18,18 @@ func TestLegendFollowsTheEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if len(g.Legend) != 1 || g.Legend[0].Name != "chance" { // the curves have their names at their ends
+		t.Errorf("legend %+v, want chance", g.Legend)
+	}
+	g, err = Epochs(Print(), EpochsData{Curves: []Curve{curve("low", 90, 20), curve("high", 10, 80), curve("middle", 50, 50), curve("a", 1, 1), curve("b", 2, 2)}, References: []Reference{{"chance", 10}}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	var names []string
 	for _, e := range g.Legend {
 		names = append(names, e.Name)
 	}
-	if want := []string{"high", "middle", "low", "chance"}; !slices.Equal(names, want) {
+	if want := []string{"high", "middle", "low", "b", "a", "chance"}; !slices.Equal(names, want) {
 		t.Errorf("legend %q, want %q", names, want)
 	}
 	b, err := Budget(Print(), BudgetData{Targets: []Target{
@@ -37,7 +44,7 @@ func TestLegendFollowsTheEnds(t *testing.T) {
 
 // The interval of accuracies ends at 0 and at 100%, and the axis a little beyond.
 func TestBandsOfAccuraciesStayWithin(t *testing.T) {
-	c := Curve{Name: "wide", Points: []Point{{X: 1, Values: []float64{1, 2, 30}}, {X: 2, Values: []float64{99, 98, 70}}}}
+	c := Curve{Name: "wide", Points: []Point{{X: 1, Values: []float64{1, 2, 30, 1, 2}}, {X: 2, Values: []float64{99, 98, 70, 99, 98}}}}
 	for label, inside := range map[string]bool{accuracyLabel: true, "Seconds": false} {
 		p, err := Print().panel(lines{yLabel: label, curves: []Curve{c}}, &looks{theme: Print()}, nil)
 		if err != nil {

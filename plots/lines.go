@@ -23,6 +23,9 @@ type lines struct {
 	whole                 bool // tick labels at whole numbers of x only
 	markers               bool
 	log                   bool
+	ticks                 map[float64]string // names of x values, in place of their numbers
+	ends                  bool               // names of curves at their ends, not in the legend
+	published             []Published
 }
 
 // panel draws the curves and references of l and adds a legend entry for every
@@ -57,7 +60,9 @@ func (t Theme) panel(l lines, methods, refs *looks) (Panel, error) {
 		if l.yLabel == accuracyLabel { // an interval of few runs knows no bounds
 			d.clip()
 		}
-		methods.enter(c.title(), d)
+		if !l.ends {
+			methods.enter(c.title(), d)
+		}
 		if t.Band != None {
 			p.Add(band(d))
 		}
@@ -65,6 +70,14 @@ func (t Theme) panel(l lines, methods, refs *looks) (Panel, error) {
 	}
 	for _, d := range slices.Backward(all) { // the first method on top
 		p.Add(d)
+	}
+	for i, o := range l.published {
+		mark := open{o.Points, shape(i+1) % shapes, t}
+		refs.enter(o.Name, mark)
+		p.Add(mark)
+	}
+	if l.ends {
+		p.Add(ends{all, l.curves, t})
 	}
 	l.setRanges(p, all)
 	return Panel{Title: Symbols(l.title), Plot: p}, nil
@@ -103,6 +116,11 @@ func (l lines) setRanges(p *plot.Plot, all []drawn) {
 	for _, x := range l.marks {
 		xmin, xmax = min(xmin, x), max(xmax, x)
 	}
+	for _, o := range l.published {
+		for _, pt := range o.Points {
+			ymin, ymax = min(ymin, pt.Y), max(ymax, pt.Y)
+		}
+	}
 	span := ymax - ymin
 	if span == 0 {
 		span = max(1, math.Abs(ymax)/50)
@@ -129,7 +147,11 @@ func (l lines) setRanges(p *plot.Plot, all []drawn) {
 	if l.tickEvery {
 		slices.Sort(xs)
 		xs = slices.Compact(xs)
-		p.X.Tick.Marker = spaced{valueTicks(xs), p.X}
+		ticks := valueTicks(xs)
+		for i, t := range ticks {
+			ticks[i].Label = cmp.Or(l.ticks[t.Value], t.Label)
+		}
+		p.X.Tick.Marker = spaced{ticks, p.X}
 	}
 	if l.whole {
 		p.X.Tick.Marker = wholeTicks{}
@@ -219,9 +241,9 @@ func (t Theme) runsNote(bands bool, curves ...Curve) string {
 	if bands && t.Band != None {
 		switch {
 		case most < enough:
-			note += ", too few for an interval"
+			note += ", shown as points"
 		case least < enough:
-			note += fmt.Sprintf("; band: %s, none where n < %d", t.Band.words(), enough)
+			note += fmt.Sprintf("; band: %s, or the runs as points where n < %d", t.Band.words(), enough)
 		default:
 			note += "; band: " + t.Band.words()
 		}

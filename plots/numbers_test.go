@@ -114,14 +114,14 @@ func TestRanges(t *testing.T) {
 		}
 		return p.Plot
 	}
-	// n = 2 has no interval. n = 3: that of {9, 11, 11} is 10.33 -/+ 2.87, cut at 11 + 2.
+	// n = 2 has no band. n = 5: that of {9, 11, 11, 11, 11} is 10.6 -/+ 1.111.
 	two := panel(lines{curves: []Curve{{Name: "a", Points: []Point{{1, []float64{9, 11}}, {3, []float64{10, 10}}}}}, markers: true})
 	if lo, hi := two.Y.Min, two.Y.Max; !near(lo, 9-0.12, 1e-9) || !near(hi, 11+0.12, 1e-9) {
 		t.Errorf("y from %v to %v, want 8.88 to 11.12", lo, hi)
 	}
-	p := panel(lines{curves: []Curve{{Name: "a", Points: []Point{{1, []float64{9, 11, 11}}, {3, []float64{10, 10, 10}}}}}, markers: true})
-	if lo, hi := p.Y.Min, p.Y.Max; !near(lo, 7.465-0.332, 1e-3) || !near(hi, 13+0.332, 1e-3) {
-		t.Errorf("y from %v to %v, want 7.133 to 13.332", lo, hi)
+	p := panel(lines{curves: []Curve{{Name: "a", Points: []Point{{1, []float64{9, 11, 11, 11, 11}}, {3, []float64{10, 10, 10, 10, 10}}}}}, markers: true})
+	if lo, hi := p.Y.Min, p.Y.Max; !near(lo, 9-0.1626, 1e-3) || !near(hi, 11.7106+0.1626, 1e-3) {
+		t.Errorf("y from %v to %v, want 8.837 to 11.873", lo, hi)
 	}
 	if lo, hi := p.X.Min, p.X.Max; !near(lo, 0.9, 1e-9) || !near(hi, 3.1, 1e-9) {
 		t.Errorf("x from %v to %v, want 0.9 to 3.1", lo, hi)
@@ -138,14 +138,14 @@ func TestRanges(t *testing.T) {
 
 func TestDrawnNumbers(t *testing.T) {
 	l := &looks{theme: Print()}
-	d, err := l.draw(Curve{Name: "a", Points: []Point{{1, []float64{1, 2, 3}}, {2, []float64{5}}}}, true)
+	d, err := l.draw(Curve{Name: "a", Points: []Point{{1, []float64{1, 2, 3, 1, 3}}, {2, []float64{5}}}}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(d.x, []float64{1, 2}) || !slices.Equal(d.mean, []float64{2, 5}) {
 		t.Errorf("drawn at %v, %v", d.x, d.mean)
 	}
-	if !near(d.high[0], 2+4.303/math.Sqrt(3), 1e-3) || d.low[1] != 5 || d.high[1] != 5 {
+	if !near(d.high[0], 2+2.7764/math.Sqrt(5), 1e-3) || d.low[1] != 5 || d.high[1] != 5 {
 		t.Errorf("band from %v to %v", d.low, d.high)
 	}
 	first := l.of("a").line.Color
@@ -169,6 +169,20 @@ func TestDrawnNumbers(t *testing.T) {
 			t.Errorf("method %d looks like one before: %s", i, key)
 		}
 		seen[key] = true
+	}
+}
+
+// Colours span at least four half-intervals of a mean, so that what noise explains looks alike.
+func TestHeatMapScaleSpansTheNoise(t *testing.T) {
+	var s Surface
+	for x := range 3 {
+		m := 50 + float64(x)/10
+		s.Cells = append(s.Cells, Cell{float64(x), 0, []float64{m - 3, m, m + 3}})
+	}
+	p, note, err := Print().heatMap(s, accuracyLabel, &looks{theme: Print(), dash: true})
+	half := 2.4469 * 3 / math.Sqrt(3) // six degrees of freedom, three runs a cell
+	if err != nil || !near(p.bar.hi-p.bar.lo, 4*half, 1e-3) || !near((p.bar.hi+p.bar.lo)/2, 50.1, 1e-9) || !strings.Contains(note, "±4.2") {
+		t.Errorf("colours from %v to %v, note %q, %v; want a span of %v around 50.1", p.bar.lo, p.bar.hi, note, err, 4*half)
 	}
 }
 

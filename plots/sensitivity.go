@@ -19,6 +19,8 @@ type Sweep struct {
 	References []Reference
 	// Chosen is the method's default value, or nil.
 	Chosen *float64
+	// Published are results of the paper, on other data.
+	Published []Published
 }
 
 // SensitivityData is the input of Sensitivity: sweeps, then surfaces.
@@ -53,7 +55,7 @@ func Sensitivity(t Theme, d SensitivityData) (*Grid, error) {
 	for _, s := range d.Sweeps {
 		l := lines{
 			title: s.Title, xLabel: s.XLabel, yLabel: d.ValueLabel, curves: s.Curves, references: s.References,
-			markStyle: chosen, tickEvery: true, markers: true,
+			markStyle: chosen, tickEvery: true, markers: true, published: s.Published,
 		}
 		if s.Chosen != nil {
 			l.marks = []float64{*s.Chosen}

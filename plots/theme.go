@@ -55,7 +55,8 @@ func Print() Theme {
 		Faint:      rgb(0xE4E4E4),
 		// Okabe and Ito (2008), with grey or violet for its pale yellow.
 		Methods: colors(0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7, 0xE69F00, 0x56B4E9, 0x6E6E6E),
-		Classes: colors(0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7, 0xE69F00, 0x56B4E9, 0x6633CC),
+		// Three more for ten classes, as far from these as vision without one kind of cone allows.
+		Classes: colors(0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7, 0xE69F00, 0x56B4E9, 0x6633CC, 0xD2C378, 0x004B4B, 0x692D0F),
 		// Paul Tol, "muted", so that no domain looks like a class.
 		Domains:     colors(0x332288, 0xDDAA33, 0xAA4499, 0x44AA99, 0x882255, 0x999933),
 		Sequential:  viridis(),
@@ -79,7 +80,7 @@ func Dark() Theme {
 	t.Muted = rgb(0xC4CAD0)
 	t.Faint = rgb(0x30363C)
 	t.Methods = colors(0x56B4E9, 0xF08A4B, 0x2FC79B, 0xE39CC3, 0xF0E442, 0x9566FF, 0x997755)
-	t.Classes = slices.Clone(t.Methods)
+	t.Classes = append(slices.Clone(t.Methods), colors(0x0F5A5A, 0x5A4B96, 0x4B00FF)...)
 	t.Domains = colors(0x88CCEE, 0xDDCC77, 0xE07BC8, 0x44AA99, 0xCC6677, 0x8888FF)
 	return t
 }

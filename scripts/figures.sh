@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Draws all figures of notebooks/results from the records that are committed there, in a
-# second each; but speed-growth.svg, which scripts/bench.sh makes of measurements.
+# second each.
 #
 # Usage: scripts/figures.sh [FOLDER]    (default: notebooks/results/figures)
 set -euo pipefail

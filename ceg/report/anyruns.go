@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -101,6 +102,9 @@ func CurvesOver(dirs ...string) (d plots.EpochsData, err error) {
 			d.Curves = append(d.Curves, c)
 		}
 	}
+	if c := chanceOf(runs[0].Config.Data.Dataset, runs[0].Run); c != nil {
+		d.References = append(d.References, *c)
+	}
 	if len(d.Curves) == 0 {
 		return d, fmt.Errorf("%s: no seed has all of the targets %s", strings.Join(dirs, ", "), strings.Join(targets, ", "))
 	}
@@ -114,7 +118,7 @@ func LabelsOver(dirs ...string) (d plots.BudgetData, err error) {
 	if err != nil {
 		return d, err
 	}
-	d.XLabel, d.Targets = "Labelled images", []plots.Target{{Name: title}}
+	d.XLabel, d.Targets, d.Ticks = "Labelled images", []plots.Target{{Name: title}}, map[float64]string{}
 	names := newNaming(runs)
 	names.budget = false
 	for _, m := range methodsOf(runs, names.method) {
@@ -126,15 +130,65 @@ func LabelsOver(dirs ...string) (d plots.BudgetData, err error) {
 				continue
 			}
 			labels := b.perSeed(targets, func(r *RecordedRun) float64 { return float64(r.Choices.LastEpoch.Labels) })
-			c.Points = append(c.Points, plots.Point{X: stat.Mean(labels, nil), Values: values})
+			x := stat.Mean(labels, nil)
+			c.Points = append(c.Points, plots.Point{X: x, Values: values})
+			d.Ticks[x] = b.name
 		}
 		slices.SortFunc(c.Points, func(a, b plots.Point) int { return cmp.Compare(a.X, b.X) })
 		if len(c.Points) > 0 {
 			d.Targets[0].Curves = append(d.Targets[0].Curves, c)
 		}
 	}
+	if c := chanceOf(runs[0].Config.Data.Dataset, runs[0].Run); c != nil {
+		d.References = [][]plots.Reference{{*c}}
+	}
 	if len(d.Targets[0].Curves) == 0 {
 		return d, fmt.Errorf("%s: no seed has all of the targets %s", strings.Join(dirs, ", "), strings.Join(targets, ", "))
+	}
+	return d, nil
+}
+
+// byTarget returns the paths of runs by their target, and the targets in order.
+func byTarget(dirs []string) (targets []string, paths map[string][]string, err error) {
+	runs, targets, _, err := readSame(dirs)
+	paths = map[string][]string{}
+	for _, run := range runs {
+		t := run.Config.Data.Target
+		paths[t] = append(paths[t], run.Path)
+	}
+	return targets, paths, err
+}
+
+// CurvesByTarget is [CurvesOver] for each target.
+func CurvesByTarget(dirs ...string) (list []plots.EpochsData, err error) {
+	targets, paths, err := byTarget(dirs)
+	for _, t := range targets {
+		d, err := CurvesOver(paths[t]...)
+		if err != nil {
+			return nil, err
+		}
+		d.Title = t
+		list = append(list, d)
+	}
+	return list, err
+}
+
+// LabelsByTarget is [LabelsOver] with the targets side by side.
+func LabelsByTarget(dirs ...string) (d plots.BudgetData, err error) {
+	targets, paths, err := byTarget(dirs)
+	if err != nil {
+		return d, err
+	}
+	d.Ticks = map[float64]string{}
+	for _, t := range targets {
+		one, err := LabelsOver(paths[t]...)
+		if err != nil {
+			return d, err
+		}
+		d.XLabel = one.XLabel
+		d.Targets = append(d.Targets, plots.Target{Name: t, Curves: one.Targets[0].Curves})
+		d.References = append(d.References, slices.Concat(one.References...))
+		maps.Copy(d.Ticks, one.Ticks)
 	}
 	return d, nil
 }

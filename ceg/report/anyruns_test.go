@@ -46,6 +46,9 @@ func TestCurvesOver(t *testing.T) {
 		curve("ceg, delta 0.3", "CEG (published schedule, preset paper), delta 0.3", 12.5),
 		curve("ceg, delta 1", "CEG (published schedule, preset paper), delta 1", 9.5),
 		curve("uniform", "Random + CEG loss (published schedule, preset paper)", 9.5)})
+	if len(d.References) != 1 || d.References[0].Name != "chance, 10 classes" || d.References[0].Y != 10 {
+		t.Errorf("references %+v, want chance", d.References)
+	}
 	if d.Title != "glyphs, average of 2 targets" {
 		t.Errorf("title %q", d.Title)
 	}
@@ -62,6 +65,9 @@ func TestLabelsOver(t *testing.T) {
 	}
 	if len(d.Targets) != 1 || len(d.Targets[0].Curves) != 1 || d.Targets[0].Curves[0].Name != "ceg-ce" {
 		t.Fatalf("%+v", d)
+	}
+	if len(d.References) != 1 || len(d.References[0]) != 1 || d.Ticks[20] == "" {
+		t.Errorf("references %+v, ticks %v, want chance and the name of a budget", d.References, d.Ticks)
 	}
 	var accuracies []float64
 	for _, p := range d.Targets[0].Curves[0].Points {

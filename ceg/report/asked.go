@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/ledg-go/ledg/ceg/result"
@@ -62,9 +63,12 @@ func (f *Folder) Queried(o FigureOptions) (plots.ContactData, error) {
 	}
 	if f, ok := data.Features(); ok {
 		if _, err := f.ImageRoot(); err != nil {
-			return d, fmt.Errorf("%s: the run was trained on feature vectors: %w", r.Dir, err)
+			if data = emojiOf(data); data == nil {
+				return d, fmt.Errorf("%s: the run was trained on feature vectors: %w", r.Dir, err)
+			}
 		}
 	}
+	rank := 0 // mostWanted returns the first of each round, in order
 	for _, q := range mostWanted(queries, cmp.Or(o.Count, 24)) {
 		i, ok := data.Index(q.ID)
 		if !ok {
@@ -74,18 +78,34 @@ func (f *Folder) Queried(o FigureOptions) (plots.ContactData, error) {
 		if err != nil {
 			return d, err
 		}
-		t := plots.Tile{Image: m.ToImage(), Class: q.Class, Domain: q.Domain}
+		t := plots.Tile{Image: m.ToImage(), Class: q.Class, Domain: q.Domain, Round: q.Round}
+		if n := len(d.Tiles); n == 0 || d.Tiles[n-1].Round != q.Round {
+			rank = 0
+		}
+		rank++
+		t.Rank = rank
 		if s := q.Scores; s != nil {
 			t.Scores = []plots.Score{{Name: "S_u", Value: s.Su}, {Name: "S_r", Value: s.Sr}, {Name: "S_d", Value: s.Sd}}
 		}
 		d.Tiles = append(d.Tiles, t)
 	}
 	if slices.ContainsFunc(d.Tiles, func(t plots.Tile) bool { return t.Scores != nil }) {
-		d.Note = fmt.Sprintf("%s: the queries with the highest scores, from every round. S_u: uncertainty, S_r: representativeness, S_d: diversity.", caption(r, out))
+		d.Note = fmt.Sprintf("%s: the queries with the highest scores, from every round; no. is the rank in the round. S_u: uncertainty, S_r: representativeness, S_d: diversity.%s",
+			caption(r, out), constantScores(d.Tiles))
 	} else {
 		d.Note = fmt.Sprintf("%s: the first queries of every round.", caption(r, out))
 	}
 	return d, nil
+}
+
+// emojiOf returns the embedded emoji if all examples of a data set are theirs, as in the features in
+// datasets/emoji; else nil.
+func emojiOf(data *datasets.Dataset) *datasets.Dataset {
+	d, _, err := datasets.Emoji(datasets.Options{})
+	if err != nil || slices.ContainsFunc(data.Examples, func(e datasets.Example) bool { _, ok := d.Index(e.ID); return !ok }) {
+		return nil
+	}
+	return d
 }
 
 // Dataset opens the data set of a run, at the options' root or where the run last found it.
@@ -141,4 +161,29 @@ func mostWanted(queries []result.Query, n int) []result.Query {
 		list = append(list, round[:take[i]]...)
 	}
 	return list
+}
+
+// constantScores removes scores that all tiles share, up to 0.015, and names them.
+func constantScores(tiles []plots.Tile) (note string) {
+	if len(tiles) < 2 || slices.ContainsFunc(tiles, func(t plots.Tile) bool { return len(t.Scores) != len(tiles[0].Scores) }) {
+		return ""
+	}
+	for k := len(tiles[0].Scores) - 1; k >= 0; k-- {
+		name, least, most := tiles[0].Scores[k].Name, math.Inf(1), math.Inf(-1)
+		for _, t := range tiles {
+			least, most = min(least, t.Scores[k].Value), max(most, t.Scores[k].Value)
+		}
+		if most-least > 0.015 {
+			continue
+		}
+		for i, t := range tiles {
+			tiles[i].Scores = slices.Delete(slices.Clone(t.Scores), k, k+1)
+		}
+		value := fmt.Sprintf("%.2f", least)
+		if other := fmt.Sprintf("%.2f", most); other != value {
+			value += " to " + other
+		}
+		note += fmt.Sprintf(" %s is %s for all images shown, so it does not decide between them.", name, value)
+	}
+	return note
 }

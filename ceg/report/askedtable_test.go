@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/plots"
 )
 
 const askedCSV = `round,id,domain,class,s_u,s_r,s_d,rank_u,rank_r,rank_d,r
@@ -58,5 +59,22 @@ func TestAskedTables(t *testing.T) {
 	}
 	if _, err := result.OpenAll(t.TempDir()); err == nil {
 		t.Error("no error for a folder without runs")
+	}
+}
+
+// A score that all images shown share is in the note, not below each.
+func TestConstantScores(t *testing.T) {
+	tiles := func(second float64) []plots.Tile {
+		return []plots.Tile{
+			{Scores: []plots.Score{{Name: "S_u", Value: 0.9}, {Name: "S_r", Value: 0.574}}},
+			{Scores: []plots.Score{{Name: "S_u", Value: 0.8}, {Name: "S_r", Value: second}}},
+		}
+	}
+	for second, want := range map[float64]string{0.574: "S_r is 0.57 for all", 0.58: "S_r is 0.57 to 0.58 for all", 0.6: ""} {
+		list := tiles(second)
+		note := constantScores(list)
+		if kept := len(list[1].Scores); !strings.Contains(note, want) || (note == "") != (want == "") || (kept == 2) != (want == "") {
+			t.Errorf("%v: %d scores, note %q, want %q", second, kept, note, want)
+		}
 	}
 }

@@ -385,7 +385,7 @@ func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, er
 			t.Notes = append(t.Notes, fmt.Sprintf("%s, %s: %s.", s.target, s.name, w))
 		}
 	}
-	cut := false
+	beyond := false
 	for i, s := range list {
 		values := make([]float64, len(s.trials))
 		for i, trial := range s.trials {
@@ -398,9 +398,11 @@ func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, er
 		row := []result.Cell{{Text: s.target}, {Text: s.name}, {Text: fmt.Sprint(sum.N)}, {Text: fmt.Sprintf("%.2f", 100*sum.Mean)}, {Text: "-"}, {Text: "-"}}
 		if sum.HasInterval() {
 			row[4].Text = fmt.Sprintf("%.2f", 100*sum.SD)
-			low, high := max(sum.Low, 0), min(sum.High, 1)
-			row[5].Text = fmt.Sprintf("%.2f to %.2f", 100*low, 100*high)
-			cut = cut || low != sum.Low || high != sum.High
+			row[5].Text = fmt.Sprintf("%.2f to %.2f", 100*sum.Low, 100*sum.High)
+			if sum.Low < 0 || sum.High > 1 {
+				row[5].Text = fmt.Sprintf("seeds: %.2f to %.2f", 100*slices.Min(values), 100*slices.Max(values))
+				beyond = true
+			}
 		}
 		warn(s, sum.Warnings)
 		if baseline != "" {
@@ -413,8 +415,8 @@ func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, er
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	if cut {
-		t.Notes = append(t.Notes, "Intervals of accuracies are cut at 0 and 100%.")
+	if beyond {
+		t.Notes = append(t.Notes, "seeds: the lowest and the highest seed, where Student's interval would leave 0 to 100%.")
 	}
 	return t, nil
 }

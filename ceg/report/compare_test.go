@@ -51,15 +51,15 @@ func TestIntervalsStayWithinBounds(t *testing.T) {
 		want    string
 		cut     bool
 	}{
-		{[]int{90, 95, 100}, "82.58 to 100.00", true},
-		{[]int{0, 1, 5}, "0.00 to 8.57", true},
+		{[]int{90, 95, 100}, "seeds: 90.00 to 100.00", true},
+		{[]int{0, 1, 5}, "seeds: 0.00 to 5.00", true},
 		{[]int{50, 51, 52}, "48.52 to 53.48", false},
 	} {
 		tab := table(c.correct...)
 		if got := tab.Rows[0][5].Text; got != c.want {
 			t.Errorf("%v: the interval is %s, want %s", c.correct, got, c.want)
 		}
-		if said := slices.Contains(tab.Notes, "Intervals of accuracies are cut at 0 and 100%."); said != c.cut {
+		if said := slices.Contains(tab.Notes, "seeds: the lowest and the highest seed, where Student's interval would leave 0 to 100%."); said != c.cut {
 			t.Errorf("%v: notes %q", c.correct, tab.Notes)
 		}
 	}

@@ -40,7 +40,7 @@ func (f *Folder) Budget(o FigureOptions) (plots.BudgetData, error) {
 	}
 	d.Targets = make([]plots.Target, len(targets))
 	references := make([][]plots.Reference, len(targets))
-	percent, inLabels := "", mixesUnits(runs)
+	inLabels := mixesUnits(runs)
 	for _, label := range labelsOf(runs) {
 		own := withLabel(runs, label)
 		title := f.ArmName(own[0])
@@ -53,8 +53,6 @@ func (f *Folder) Budget(o FigureOptions) (plots.BudgetData, error) {
 				if budgets[i].value, err = f.meanLabels(own, b.text, whole); err != nil {
 					return d, err
 				}
-			} else {
-				percent = unitOf(b.text)
 			}
 		}
 		slices.SortFunc(budgets, func(a, b budget) int { return cmp.Compare(a.value, b.value) })
@@ -76,6 +74,10 @@ func (f *Folder) Budget(o FigureOptions) (plots.BudgetData, error) {
 					references[i] = append(references[i], plots.Reference{Name: fmt.Sprintf("%s, %s of the labels (n = %d)", title, allLabels, len(values)), Y: stat.Mean(values, nil)})
 				default:
 					c.Points = append(c.Points, plots.Point{X: b.value, Values: values})
+					if d.Ticks == nil {
+						d.Ticks = map[float64]string{}
+					}
+					d.Ticks[b.value] = b.text
 				}
 			}
 			if len(d.Targets[i].Curves) == maxCurves && len(o.Methods) == 0 {
@@ -90,9 +92,7 @@ func (f *Folder) Budget(o FigureOptions) (plots.BudgetData, error) {
 	if slices.ContainsFunc(d.Targets, func(t plots.Target) bool { return len(t.Curves) == 0 }) || len(d.Targets) == 0 {
 		return d, fmt.Errorf("no method with several budgets: %w", errNoSeed)
 	}
-	if percent == "" {
-		d.XLabel = "Labelled images"
-	}
+	d.XLabel = "Labelled images"
 	if c := f.chance(runs); c != nil {
 		for i := range references {
 			references[i] = append(references[i], *c)
@@ -266,16 +266,24 @@ func (f *Folder) Epochs(o FigureOptions) (plots.EpochsData, error) {
 // known.
 func (f *Folder) chance(runs []result.PlannedRun) *plots.Reference {
 	for _, r := range runs {
-		info, _ := datasets.Lookup(r.Dataset)
-		n := len(info.Classes)
-		if out := f.outcomes[r.Dir]; out != nil && out.Result.Classes != nil {
-			n = len(out.Result.Classes)
-		}
-		if n > 0 {
-			return &plots.Reference{Name: fmt.Sprintf("chance, %d classes", n), Y: 100 / float64(n)}
+		if c := chanceOf(r.Dataset, f.outcomes[r.Dir]); c != nil {
+			return c
 		}
 	}
 	return nil
+}
+
+// chanceOf is [Folder.chance] of one run, which may be nil.
+func chanceOf(dataset string, out *result.Run) *plots.Reference {
+	info, _ := datasets.Lookup(dataset)
+	n := len(info.Classes)
+	if out != nil && out.Result != nil && out.Result.Classes != nil {
+		n = len(out.Result.Classes)
+	}
+	if n == 0 {
+		return nil
+	}
+	return &plots.Reference{Name: fmt.Sprintf("chance, %d classes", n), Y: 100 / float64(n)}
 }
 
 // addQueried appends the numbers of epochs after which a run queried labels.

@@ -229,7 +229,9 @@ func (t *grid) long() *result.Table {
 				continue
 			}
 			cells := []string{t.spec.Name, t.group.dataset, t.group.preset, r.budget, t.o.Rule, r.typed(), r.Method, r.Variant, names[i]}
-			cells = append(append(cells, fmt.Sprint(sum.N)), percents(sum, true)...)
+			within := *sum
+			within.Low, within.High = max(sum.Low, 0), min(sum.High, 1) // NaN stays
+			cells = append(append(cells, fmt.Sprint(sum.N)), percents(&within, true)...)
 			whole := names[i] == "average" || len(t.targets) == 1
 			cells = append(cells, make([]string, 8)...)
 			if c := t.claims[r]; c != nil && whole {

@@ -46,6 +46,7 @@ func (f *Folder) Sensitivity(o FigureOptions) (plots.SensitivityData, error) {
 		switch len(names) {
 		case 1:
 			s := plots.Sweep{Title: onTargets(o, targets), XLabel: ParameterLabel(names[0]), References: refs, Chosen: points[0].usual(o, targets, names[0])}
+			s.Published = publishedSweep(names[0], s.Chosen)
 			for _, p := range points {
 				i := slices.IndexFunc(s.Curves, func(c plots.Curve) bool { return c.Name == p.method })
 				if i < 0 {
@@ -72,6 +73,26 @@ func (f *Folder) Sensitivity(o FigureOptions) (plots.SensitivityData, error) {
 		return d, errNoSeed
 	}
 	return d, nil
+}
+
+// publishedSweep returns the paper's numbers for a parameter, with its default value.
+func publishedSweep(name string, usual *float64) (list []plots.Published) {
+	pacs, office := plots.Published{Name: "paper, PACS"}, plots.Published{Name: "paper, Office-Home"}
+	for _, p := range PaperSensitivity() {
+		x, ok := p.At[name]
+		switch {
+		case p.At == nil && usual != nil:
+			x = *usual
+		case !ok || len(p.At) != 1:
+			continue
+		}
+		pacs.Points = append(pacs.Points, plots.PublishedPoint{X: x, Y: p.PACS})
+		office.Points = append(office.Points, plots.PublishedPoint{X: x, Y: p.OfficeHome})
+	}
+	if len(pacs.Points) < 2 { // no number but the default's
+		return nil
+	}
+	return []plots.Published{pacs, office}
 }
 
 // surface makes a heat map of one method's points.

@@ -121,9 +121,9 @@ func counted(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// LabelSavings shows label savings: for each target of a budget figure, the number of labels with which
-// the other method reaches the method's accuracy. pool is the number of images that percentages
-// refer to; 0 if budgets are numbers of labels.
+// LabelSavings shows label savings in a figure and a table: for each target of a budget figure, the
+// number of labels with which the other method reaches the method's accuracy. pool is the number of
+// images that percentages refer to; 0 if budgets are numbers of labels.
 func LabelSavings(d plots.BudgetData, method, other string, pool int) {
 	titleOf := func(name string) string { // of the curve with a name
 		for _, target := range d.Targets {
@@ -135,6 +135,7 @@ func LabelSavings(d plots.BudgetData, method, other string, pool int) {
 		}
 		return name
 	}
+	picture := plots.SavingsData{Method: titleOf(method), Other: titleOf(other)}
 	t := NewTable("target", titleOf(method), "accuracy", titleOf(other)+" needs", "saved")
 	for _, target := range d.Targets {
 		a := slices.IndexFunc(target.Curves, func(c plots.Curve) bool { return c.Name == method })
@@ -149,8 +150,12 @@ func LabelSavings(d plots.BudgetData, method, other string, pool int) {
 			return int(math.Round(budget))
 		}
 		points := target.Curves[b].Points
+		saved := plots.Curve{Name: target.Name}
 		for _, s := range report.Savings(target.Curves[a], target.Curves[b]) {
 			row := []string{target.Name, fmt.Sprintf("%d labels", labels(s.Budget)), fmt.Sprintf("%.1f%%", s.Accuracy)}
+			if !math.IsInf(s.Worth, 0) {
+				saved.Points = append(saved.Points, plots.Point{X: float64(labels(s.Budget)), Values: []float64{float64(labels(s.Worth))}})
+			}
 			switch {
 			case math.IsInf(s.Worth, 1):
 				most := labels(points[len(points)-1].X)
@@ -170,6 +175,12 @@ func LabelSavings(d plots.BudgetData, method, other string, pool int) {
 			}
 			t.AddRow(row...)
 		}
+		if len(saved.Points) > 0 {
+			picture.Curves = append(picture.Curves, saved)
+		}
+	}
+	if len(picture.Curves) > 0 {
+		Show(plots.Savings(Theme(), picture))
 	}
 	t.Notes = []string{"Between measured budgets: linear interpolation over the logarithm of the budget. Means over seeds, without intervals."}
 	Table(t, nil)
@@ -231,6 +242,9 @@ func SweepTable(d plots.SensitivityData, err error) {
 		}
 		all.add(t, []string{s.XLabel, s.YLabel}, points)
 	}
+	if len(all.differences) > 0 {
+		t.Notes = []string{"Minus the usual: paired by seed, with a 95% interval. ~D: not significant; with this n and spread less than D points cannot be detected."}
+	}
 	Table(t, nil)
 	if text := all.sentences(); text != "" {
 		Markdown("%s", formatted(text))
@@ -276,6 +290,9 @@ func (a *swept) add(t *result.Table, labels []string, points []setting) {
 			row[4] = fmt.Sprintf("%+.1f", mean-stat.Mean(usual, nil))
 			if d, err := result.Paired(trials(p.values), trials(usual)); err == nil && d.HasInterval() && len(usual) == len(p.values) {
 				row[4] += fmt.Sprintf(" (%+.1f to %+.1f)", d.Low, d.High)
+				if !d.ExcludesZero() {
+					row[4] += fmt.Sprintf(" ~%.1f", d.Detectable())
+				}
 				a.names, a.means, a.differences = append(a.names, strings.Join(named, ", ")), append(a.means, mean), append(a.differences, d)
 			}
 		}
@@ -301,11 +318,12 @@ func (a *swept) sentences() string {
 		return ""
 	}
 	var p []float64
-	var below, above, corrected []string
+	var below, above, same, corrected []string
 	for i, d := range a.differences {
 		p = append(p, d.P)
 		switch name := fmt.Sprintf("%s (%+.1f)", a.names[i], d.Mean); {
 		case !d.ExcludesZero():
+			same = append(same, fmt.Sprintf("%s (%+.1f; n = %d cannot detect less than %.1f pp)", a.names[i], d.Mean, d.N, d.Detectable()))
 		case d.Mean < 0:
 			below = append(below, name)
 		default:
@@ -319,10 +337,10 @@ func (a *swept) sentences() string {
 	}
 	none := func(list []string) string { return cmp.Or(strings.Join(list, "; "), "none") }
 	return fmt.Sprintf("The other %d settings have means from %.1f to %.1f%%, the runs of the usual one (%s) accuracies from %.1f to %.1f%%. "+
-		"**Significantly below it** (95%% intervals over n = %d seeds, uncorrected): %s. **Significantly above it**: %s. "+
+		"**Significantly below it** (95%% intervals over n = %d seeds, uncorrected): %s. **Significantly above it**: %s. **Not significantly different from it**: %s. "+
 		"After Holm correction over all %d differences: %s.",
 		len(a.means), slices.Min(a.means), slices.Max(a.means), strings.Join(a.usual, ", "), slices.Min(a.seeds), slices.Max(a.seeds),
-		a.differences[0].N, none(below), none(above), len(p), none(corrected))
+		a.differences[0].N, none(below), none(above), none(same), len(p), none(corrected))
 }
 
 // trials are values whose keys are their places.

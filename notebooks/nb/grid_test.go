@@ -77,6 +77,8 @@ func TestGrid(t *testing.T) {
 	}
 	Compare(dirs...)
 	Summarize(dirs...)
+	Save(PerTarget(dirs...), filepath.Join(t.TempDir(), "budgets.pdf"))
+	Save(PerTarget(groups[0].dirs...), filepath.Join(t.TempDir(), "targets.pdf"))
 	Save(Dots(groups[0].dirs...), filepath.Join(t.TempDir(), "dots.pdf"))
 	if again := Grid("mine", []string{"ceg"}, []string{"5%"}, []string{"photo"}, 1, Set("timing", "once")); filepath.Base(again[0]) != filepath.Base(dirs[2]) {
 		t.Errorf("%s again is %s", dirs[2], again[0])

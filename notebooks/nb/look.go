@@ -82,11 +82,7 @@ func column(t *result.Table, name string) int {
 // LearningCurves shows the accuracy of runs, a curve for each method: over the number of labels if a
 // method has several budgets, else over epochs. [Save] writes the figure to a file.
 func LearningCurves(dirs ...string) Fig {
-	budgets := map[string]bool{}
-	for _, r := range Must(result.OpenAll(dirs...)) {
-		budgets[r.Config.Exploration.Budget] = true
-	}
-	if len(budgets) > 1 {
+	if severalBudgets(dirs) {
 		d, err := report.LabelsOver(dirs...)
 		Check(err)
 		return showFig(func(t plots.Theme) (*plots.Grid, error) { return plots.Budget(t, d) })
@@ -94,6 +90,28 @@ func LearningCurves(dirs ...string) Fig {
 	d, err := report.CurvesOver(dirs...)
 	Check(err)
 	return showFig(func(t plots.Theme) (*plots.Grid, error) { return plots.Epochs(t, d) })
+}
+
+// PerTarget shows what [LearningCurves] shows with a panel for each target domain and, over the number
+// of labels, one for their average.
+func PerTarget(dirs ...string) Fig {
+	if severalBudgets(dirs) {
+		d, err := report.LabelsByTarget(dirs...)
+		Check(err)
+		return showFig(func(t plots.Theme) (*plots.Grid, error) { return plots.Budget(t, d) })
+	}
+	d, err := report.CurvesByTarget(dirs...)
+	Check(err)
+	return showFig(func(t plots.Theme) (*plots.Grid, error) { return plots.EpochsPanels(t, d) })
+}
+
+// severalBudgets reports whether runs have different budgets.
+func severalBudgets(dirs []string) bool {
+	budgets := map[string]bool{}
+	for _, r := range Must(result.OpenAll(dirs...)) {
+		budgets[r.Config.Exploration.Budget] = true
+	}
+	return len(budgets) > 1
 }
 
 // Dots shows the accuracy of finished runs at the last epoch, grouped by target: the mean over seeds with

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg"
@@ -131,33 +130,4 @@ func Options(o report.FigureOptions) report.FigureOptions {
 // Figure shows a figure of a folder; [Save] writes it to a file.
 func Figure(f *report.Folder, name string, o report.FigureOptions) Fig {
 	return showFig(func(t plots.Theme) (*plots.Grid, error) { return f.Figure(context.Background(), name, t, Options(o)) })
-}
-
-// Missing shows the number of committed runs of the named studies in scripts/studies, the
-// methods with missing runs, and the command that makes them.
-func Missing(names ...string) {
-	t := NewTable("study", "runs", "finished", "methods with missing runs")
-	t.Columns[3].Right = false
-	var missing []string
-	for _, name := range names {
-		f := PaperRecords(name)
-		done := 0
-		var of []string
-		for _, r := range f.Runs {
-			if Must(f.State(r)) == result.Complete {
-				done++
-			} else if m := f.ArmName(r); !slices.Contains(of, m) {
-				of = append(of, m)
-			}
-		}
-		t.AddRow(name, fmt.Sprint(len(f.Runs)), fmt.Sprint(done), strings.Join(of, "; "))
-		if done < len(f.Runs) {
-			missing = append(missing, "scripts/studies/"+name+".yaml")
-		}
-	}
-	Table(t, nil)
-	if len(missing) > 0 {
-		Markdown("`for s in %s; do bin/ledg study run $s --dir runs/glyphs; done` computes the missing runs. It takes hours and can be interrupted. "+
-			"`bin/ledg study collect runs/glyphs --to FOLDER` adds new records to a folder of `notebooks/results`.", strings.Join(missing, " "))
-	}
 }

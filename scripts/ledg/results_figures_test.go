@@ -80,7 +80,7 @@ func newSiteFigure(t *testing.T) *plots.Grid {
 		}
 	}
 	return dotsOf(t, plots.DotsData{Title: "Features of PACS, by the model's own labels", Groups: groups, ValueLabel: "Gain (pp)"},
-		"Mean over 4 targets; bar: 95% Student-t interval over targets. Small dots: targets, each the mean of n = 10 seeds.")
+		"Mean over 4 targets. Small dots: the targets, each the mean of n = 10 seeds.")
 }
 
 // coverageFigure draws coverage.csv: intervals that are printed above, others below.

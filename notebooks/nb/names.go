@@ -1,0 +1,84 @@
+package nb
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/learner/model"
+	"github.com/ledg-go/ledg/ceg/report"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
+	"github.com/ledg-go/ledg/ceg/site/visit"
+	"github.com/ledg-go/ledg/ceg/study"
+	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/plots"
+)
+
+// Types of other packages that cells use, so that a notebook needs the import of nb alone.
+type (
+	Folder        = report.Folder
+	TableOptions  = report.TableOptions
+	FigureOptions = report.FigureOptions
+	Record        = result.Record
+	Query         = result.Query
+	SiteOptions   = visit.Options
+	Dataset       = datasets.Dataset
+	Truth         = datasets.Truth
+	Tile          = plots.Tile
+	Curve         = plots.Curve
+	Point         = plots.Point
+	EpochsData    = plots.EpochsData
+)
+
+// Data opens a data set of [datasets.Names], with the true classes. root is the folder of its images or its file
+// of features; glyphs need none.
+func Data(name, root string) (*Dataset, Truth) {
+	d, truth, err := datasets.Open(name, root, datasets.Options{})
+	Check(err)
+	return d, truth
+}
+
+// Describe prints how many images of each class and domain a data set has.
+func Describe(name, root string) {
+	d, truth := Data(name, root)
+	fmt.Print(Must(datasets.Check(context.Background(), d, truth, nil)))
+}
+
+// Images shows images in rows, with class, domain and scores below.
+func Images(tiles []Tile) Fig {
+	return showFig(func(t plots.Theme) (*plots.Grid, error) {
+		return plots.ContactSheet(t, plots.ContactData{Tiles: tiles})
+	})
+}
+
+// Epochs shows curves over epochs.
+func Epochs(d EpochsData) Fig {
+	return showFig(func(t plots.Theme) (*plots.Grid, error) { return plots.Epochs(t, d) })
+}
+
+// Records returns the records of a run, one per epoch.
+func Records(dir string) []Record { return Must(result.OpenRun(dir)).Records }
+
+// Queries returns the queried images of a run, in the order of the rounds.
+func Queries(dir string) []Query { return Must(Must(result.OpenRun(dir)).Queries()) }
+
+// OpenRun returns the folder of a single run, for [Figure].
+func OpenRun(dir string) *Folder { return Must(report.OpenRun(dir)) }
+
+// Embed returns the features and probabilities of all images of the pool by the network of a
+// finished run. A run whose weights are not stored is trained again first, in [Dir]("weights").
+func Embed(dir string) *ceg.Embedding {
+	run := Must(result.OpenRun(dir))
+	if !checkpoint.Exists(run.Path) {
+		c := run.Config
+		o := ceg.Options{Dir: filepath.Join(Dir("weights"), Must(study.DirName(c))), Root: Must(result.Locate(run.Path, c.Data.Dataset, result.Place{})).Root, Resume: true, Observe: Progress()}
+		var err error
+		o.Weights, o.Style, err = model.OpenWeights(context.Background(), &c, model.WeightArgs{}, checkpoint.Exists(o.Dir), nil)
+		Check(err)
+		Must(ceg.Run(context.Background(), c, o))
+		dir = o.Dir
+	}
+	return Must(ceg.Embed(context.Background(), ceg.Options{Dir: dir}))
+}

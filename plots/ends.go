@@ -1,0 +1,131 @@
+package plots
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// labelled is the largest number of curves that are labelled at their ends; more have a legend.
+const labelled = 4
+
+// ends labels curves at their ends, to the right of the data area. A thin line joins the end of a
+// curve to a piece of its line before the label.
+type ends struct {
+	curves []drawn
+	of     []Curve
+	theme  Theme
+}
+
+// endJoin is the distance of a label from the data area, with the piece of line.
+const endJoin = vg.Length(17)
+
+func (e ends) style(i int) draw.TextStyle {
+	sty := e.theme.style(e.theme.NoteSize, mix(e.curves[i].look.line.Color, e.theme.Ink, 0.35))
+	sty.YAlign = draw.YCenter
+	return sty
+}
+
+// lines breaks the name of a curve into lines of at most a quarter of the figure's width.
+func (e ends) lines(i int) (list []string) {
+	sty := e.style(i)
+	for word := range strings.FieldsSeq(Symbols(e.of[i].title())) {
+		last := len(list) - 1
+		if last >= 0 && sty.Width(list[last]+" "+word) <= e.theme.ColumnWidth/4 {
+			list[last] += " " + word
+			continue
+		}
+		list = append(list, word)
+	}
+	return list
+}
+
+func (e ends) pitch() vg.Length { return e.theme.NoteSize * 1.15 }
+
+// GlyphBoxes implements plot.GlyphBoxer: the space of the labels.
+func (e ends) GlyphBoxes(p *plot.Plot) (boxes []plot.GlyphBox) {
+	for i := range e.curves {
+		widest := vg.Length(0)
+		for _, line := range e.lines(i) {
+			widest = max(widest, e.style(i).Width(line))
+		}
+		boxes = append(boxes, plot.GlyphBox{X: 1, Y: 0.5, Rectangle: vg.Rectangle{Max: vg.Point{X: endJoin + 4 + widest}}})
+	}
+	return boxes
+}
+
+// Plot implements plot.Plotter.
+func (e ends) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	type label struct {
+		curve         int
+		at, y, height vg.Length
+	}
+	var list []label
+	for i, d := range e.curves {
+		at := y(d.mean[len(d.mean)-1])
+		list = append(list, label{i, at, at, vg.Length(len(e.lines(i)))*e.pitch() + 1.5})
+	}
+	slices.SortStableFunc(list, func(a, b label) int { return cmp.Compare(b.at, a.at) })
+	// From the top down each label is below the one before, and then from the bottom up none is
+	// below the axis.
+	for i := range list {
+		top := c.Max.Y + e.pitch()
+		if i > 0 {
+			top = list[i-1].y - list[i-1].height/2
+		}
+		list[i].y = min(list[i].y, top-list[i].height/2)
+	}
+	for i := len(list) - 1; i >= 0; i-- {
+		bottom := c.Min.Y
+		if i < len(list)-1 {
+			bottom = list[i+1].y + list[i+1].height/2
+		}
+		list[i].y = max(list[i].y, bottom+list[i].height/2)
+	}
+	for _, l := range list {
+		d := e.curves[l.curve]
+		c.StrokeLine2(draw.LineStyle{Color: e.theme.Muted, Width: 0.4}, x(d.x[len(d.x)-1]), l.at, c.Max.X+4, l.y)
+		c.StrokeLine2(d.look.line, c.Max.X+4, l.y, c.Max.X+endJoin, l.y)
+		sty, lines := e.style(l.curve), e.lines(l.curve)
+		for k, line := range lines {
+			c.FillText(sty, vg.Point{X: c.Max.X + endJoin + 2, Y: l.y + (vg.Length(len(lines)-1)/2-vg.Length(k))*e.pitch()}, line)
+		}
+	}
+}
+
+// Published holds results of a publication at values of a setting, drawn as open markers.
+type Published struct {
+	Name   string
+	Points []PublishedPoint
+}
+
+// PublishedPoint is one of them.
+type PublishedPoint struct{ X, Y float64 }
+
+// open draws published points.
+type open struct {
+	points []PublishedPoint
+	shape  shape
+	theme  Theme
+}
+
+func (o open) draw(c *draw.Canvas, at vg.Point) {
+	c.SetLineStyle(draw.LineStyle{Color: o.theme.Ink, Width: 0.6 * o.theme.LineWidth})
+	c.Stroke(o.shape.path(at, 2.6*o.theme.mark()))
+}
+
+// Plot implements plot.Plotter.
+func (o open) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	for _, pt := range o.points {
+		o.draw(&c, vg.Point{X: x(pt.X), Y: y(pt.Y)})
+	}
+}
+
+// Thumbnail implements plot.Thumbnailer.
+func (o open) Thumbnail(c *draw.Canvas) { o.draw(c, c.Center()) }
