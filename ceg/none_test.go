@@ -82,6 +82,16 @@ func TestNone(t *testing.T) {
 	if list, err := p.Images(m); err != nil || !list[0].LooksNew {
 		t.Errorf("the image itself: %+v, %v, %+v", list, err, p.Novelty)
 	}
+	// So are images that show nothing, whatever the labelled ones are.
+	black, noise := image.NewGray(image.Rect(0, 0, 40, 30)), image.NewNRGBA(image.Rect(0, 0, 32, 32))
+	for i := range noise.Pix {
+		if noise.Pix[i] = 255; i%4 != 3 {
+			noise.Pix[i] = uint8(i * i * 2654435761 >> 13)
+		}
+	}
+	if list, err := p.Images(black, noise); err != nil || !list[0].LooksNew || !list[1].LooksNew {
+		t.Errorf("a black image and noise: %+v, %v", list, err)
+	}
 
 	if e, err := ceg.Extend(ceg.Extension{Of: o.Dir, Budget: "10"}); err != nil || len(e.Again) != 0 || e.ToQuery != 3 {
 		t.Errorf("without a new class: %+v, %v", e, err)

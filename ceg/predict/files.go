@@ -74,7 +74,7 @@ func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err e
 	if err := p.look(); err != nil {
 		return s, err
 	}
-	if err := p.loadLabelled(); err != nil {
+	if err := p.loadKnown(); err != nil {
 		return s, err
 	}
 	l, err := find(o.Images, o.own())

@@ -71,6 +71,7 @@ type Predictor struct {
 	directions []float32
 	usual      float64   // distance among them
 	strangers  []float32 // L2-normalised features of images that show none of the classes
+	blank      []float32 // and of blank images and noise
 }
 
 // Open opens the run in a folder on the best backend of this machine. Training images are

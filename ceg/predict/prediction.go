@@ -8,9 +8,11 @@ import (
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg/active"
+	heads "github.com/ledg-go/ledg/ceg/active/head"
 	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/rundir/calibration"
 	"github.com/ledg-go/ledg/datasets/rgb"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 // Prediction is the prediction of one image.
@@ -33,8 +35,8 @@ type Prediction struct {
 	Nearest  string  `json:"nearest" parquet:"nearest,dict"`
 	// LooksNew is true if the image is farther from all labelled images than 95% of the run's
 	// unlabelled images are, whatever the probability is; see [audit.Novelty]. An image that is
-	// nearer to one of none of the classes counts as farther ([audit.Strangeness]). LooksNew is
-	// false for runs without a threshold.
+	// nearer to one of none of the classes, to a blank image or to noise counts as farther
+	// ([audit.Strangeness]). LooksNew is false for runs without a threshold.
 	LooksNew bool `json:"looks_new" parquet:"looks_new,optional"`
 
 	// Set is the prediction set, classes separated by |, empty if not requested. Abstained is
@@ -54,7 +56,7 @@ func (p *Predictor) Images(images ...image.Image) ([]Prediction, error) {
 	if err := p.look(); err != nil {
 		return nil, err
 	}
-	if err := p.loadLabelled(); err != nil {
+	if err := p.loadKnown(); err != nil {
 		return nil, err
 	}
 	var list []Prediction
@@ -109,8 +111,71 @@ func (p *Predictor) prediction(path string, features, logits []float32) Predicti
 	at, cosine := p.nearest(d)
 	out.Nearest, out.Distance = p.labelled[at], float32((1-cosine)/p.usual)
 	_, like := nearestRow(p.strangers, d, -1)
-	out.LooksNew = p.Novelty.Flags(audit.Strangeness(1-cosine, 1-like))
+	_, likeBlank := nearestRow(p.blank, d, -1)
+	out.LooksNew = p.Novelty.Flags(audit.Strangeness(1-cosine, 1-max(like, likeBlank)))
 	return out
+}
+
+// loadKnown loads what LooksNew compares images with: the labelled images of the run, and blank
+// images and noise, which are drawn here. look must have been called.
+func (p *Predictor) loadKnown() error {
+	if err := p.loadLabelled(); err != nil {
+		return err
+	}
+	return p.loadBlank()
+}
+
+// Blank returns the L2-normalised features [n, D] of blank images and of noise, by which LooksNew
+// recognises such images.
+func (p *Predictor) Blank() (heads.Matrix, error) {
+	err := p.look()
+	if err == nil {
+		err = p.loadBlank()
+	}
+	d := p.Model.Features
+	return heads.Matrix{Rows: len(p.blank) / d, Cols: d, Stride: d, Data: p.blank}, err
+}
+
+// loadBlank computes their features.
+func (p *Predictor) loadBlank() error {
+	if p.blank != nil {
+		return nil
+	}
+	list := blanks(p.fit.Size)
+	for start := 0; start < len(list); start += p.batch {
+		part := list[start:min(start+p.batch, len(list))]
+		features, _, err := p.forward(p.views(part))
+		if err != nil {
+			return err
+		}
+		for i := range part {
+			p.blank = append(p.blank, direction(row(features, i, p.Model.Features))...)
+		}
+	}
+	return nil
+}
+
+// blanks returns images that show nothing: of one colour, and noise.
+func blanks(size int) (list []*rgb.Image) {
+	r := seed.New(1, "blank images")
+	add := func(pixel func() [3]uint8) {
+		m := &rgb.Image{Width: size, Height: size}
+		for range size * size {
+			c := pixel()
+			m.Pix = append(m.Pix, c[:]...)
+		}
+		list = append(list, m)
+	}
+	for _, c := range [][3]uint8{{}, {255, 255, 255}, {128, 128, 128}, {200, 30, 30}} {
+		add(func() [3]uint8 { return c })
+	}
+	for range 2 {
+		add(func() [3]uint8 { v := r.Uint32(); return [3]uint8{uint8(v), uint8(v >> 8), uint8(v >> 16)} })
+	}
+	add(func() [3]uint8 { v := uint8(r.Uint32()); return [3]uint8{v, v, v} })
+	grey := func() uint8 { return uint8(min(max(128+4*r.NormFloat64(), 0), 255)) }
+	add(func() [3]uint8 { return [3]uint8{grey(), grey(), grey()} })
+	return list
 }
 
 // Strangers returns the number of images of none of the classes by which LooksNew recognises

@@ -43,8 +43,9 @@ type AccuracyEstimate struct {
 	Near []Near `json:"near"`
 	// Unfamiliar is the share of images that look new: farther from all sources than 95% of the
 	// source images are from the other domains (with one domain, from the rest). So 5% are false
-	// alarms on a site as far from the sources as they are from each other. LooksNew are their
-	// IDs, farthest first, and Strangest the first 12.
+	// alarms on a site as far from the sources as they are from each other. An image nearer to a
+	// blank image or to noise counts as farther. LooksNew are their IDs, farthest first, and
+	// Strangest the first 12.
 	Unfamiliar float64  `json:"unfamiliar"`
 	Strangest  []string `json:"strangest"`
 	LooksNew   []string `json:"looks_new,omitempty"`
@@ -164,6 +165,10 @@ func (s *Sources) compare(g *AccuracyEstimate, site Part, runSeed uint64) {
 		far = n.Threshold
 	}
 	distance, near := make([]float64, site.Len()), make([]int, site.Len())
+	var blank []float64
+	if s.Blank.Rows > 0 {
+		blank = audit.Distances(site.Features, s.Blank)
+	}
 	each(units(site.Features), a, func(i int, cosines []float64) {
 		at := 0
 		for j, v := range cosines {
@@ -171,7 +176,9 @@ func (s *Sources) compare(g *AccuracyEstimate, site Part, runSeed uint64) {
 				at = j
 			}
 		}
-		distance[i], near[i] = 1-cosines[at], known.Domains[at]
+		if distance[i], near[i] = 1-cosines[at], known.Domains[at]; blank != nil {
+			distance[i] = audit.Strangeness(distance[i], blank[i])
+		}
 	})
 	shares, strange := make([]int, len(s.DomainNames)), []int{}
 	for i, d := range near {

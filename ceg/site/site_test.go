@@ -68,6 +68,30 @@ func right(best, classes []int) float64 {
 	return float64(n) / float64(len(classes))
 }
 
+// An image that resembles a blank one looks new on a site, though it is not far from the sources.
+func TestBlankLooksNew(t *testing.T) {
+	s, u := sources(), clouds(90, 0, "place")
+	odd := u.Take([]int{7})
+	copy(odd.Features.Data, []float32{2, 0.5, 0.5, 0, 0, 0})
+	u.Features.Data = append(u.Features.Data, odd.Features.Data...)
+	u.Features.Rows++
+	u.Logits.Data = append(u.Logits.Data, odd.Logits.Data...)
+	u.Logits.Rows++
+	u.IDs = append(u.IDs, "odd")
+	flagged := func() bool {
+		g, err := s.EstimateAccuracy(u, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.Contains(g.LooksNew, "odd")
+	}
+	before := flagged()
+	s.Blank = odd.Features
+	if after := flagged(); before || !after {
+		t.Errorf("looks new %v without blank features and %v with, want false and true", before, after)
+	}
+}
+
 func TestAdaptLearnsTheSite(t *testing.T) {
 	s, u := sources(), swapped(90)
 	a := u.Take([]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17})

@@ -59,6 +59,9 @@ type Sources struct {
 	// Labelled are the labelled training images, Held labelled held-out images, and Others
 	// unlabelled images, or some of them.
 	Labelled, Held, Others Part
+	// Blank are the features of images that show nothing, such as noise. A site's images that are
+	// nearer to these than to any source image look new; see [audit.Strangeness].
+	Blank head.Matrix
 	// Trained is true if the features were trained on the labels, as with a network on images.
 	// Cross-validating a head on such features is not informative.
 	Trained bool

@@ -36,9 +36,10 @@ func newPredictCommand() *cobra.Command {
   distance, nearest    cosine distance to the nearest labelled image, relative to the
                        median among labelled images
   looks_new            true if it looks like nothing labelled: it is farther than 95% of the
-                       run's unlabelled images (expect 5 to 7% false alarms), or near photos of
-                       none of the classes. Its class and probability then say little, and
-                       not all such images are flagged
+                       run's unlabelled images (expect 5 to 9% false alarms, on a new site up
+                       to half), or near photos of none of the classes, blank images or noise.
+                       Its class and probability then say little. Most images of an unknown
+                       class are not flagged
 
 Folders are searched at any depth. Unreadable files are listed in FILE.failed.csv. After an
 interruption, the same command continues. Calibrate probabilities with ledg calibrate.
@@ -132,7 +133,7 @@ out, without a guarantee. --abstain needs a site with an audit.`,
 				if n := p.Strangers(); n > 0 {
 					beside = fmt.Sprintf(", without those that look like the %s of none of the classes", count(n, "photo"))
 				}
-				fmt.Fprintf(out, "%s of them look like nothing labelled (column looks_new); so do 5%% of the run's unlabelled images%s\n", humanize.Comma(int64(s.New)), beside)
+				fmt.Fprintf(out, "%s of them look like nothing labelled (column looks_new); so do 5%% of the run's unlabelled images%s, and more images of a new site\n", humanize.Comma(int64(s.New)), beside)
 			}
 			if f.Embeddings != "" {
 				fmt.Fprintf(out, "%s: features of %d numbers\n", f.Embeddings, p.Model.Features)

@@ -124,6 +124,28 @@ func TestCalibrationFoldsTable(t *testing.T) {
 	}
 }
 
+// The tables of strangers.md are strangers.csv.
+func TestStrangersTable(t *testing.T) {
+	page, cells := resultsFile(t, "strangers.md"), map[string][]string{}
+	for _, r := range recordsOf(t, "strangers.csv") {
+		cells[r[2]] = append(cells[r[2]], r[3])
+		if r[1] == "false" && slices.Contains([]string{"label", "label, or blank", "pool"}, r[2]) {
+			for i, name := range []string{"strangers", "fresh images of the sites (false alarms)", "blank images", "noise", "patterns", "glyphs",
+				"known classes of a new site (false alarms)", "strangers, threshold 10%", "fresh images, threshold 10%"} {
+				cells[name] = append(cells[name], r[4+i])
+			}
+		}
+	}
+	for name, list := range cells {
+		if row := "| " + name + " | " + strings.Join(list, " | ") + " |\n"; !strings.Contains(page, row) {
+			t.Errorf("the page does not have\n%s", row)
+		}
+	}
+	if len(cells) != 15 {
+		t.Errorf("%d rows", len(cells))
+	}
+}
+
 // The table of sensitivity.md is what its records say.
 func TestSensitivityTable(t *testing.T) {
 	f, err := report.Open(filepath.Join(resultsDir, "sensitivity"))

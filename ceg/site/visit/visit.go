@@ -289,6 +289,9 @@ func (a *arrival) newImages(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if a.sources.Blank, err = a.p.Blank(); err != nil {
+		return err
+	}
 	if v.Estimate, err = a.sources.EstimateAccuracy(part, a.record.Seed); err != nil {
 		return err
 	}
