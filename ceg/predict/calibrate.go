@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -95,8 +96,12 @@ func (p *Predictor) howToLabel() string {
 	if info, _ := datasets.Lookup(p.Model.Config.Data.Dataset); !info.Yours {
 		return "Validation images come with the data set: a run on more of it has more"
 	}
-	return fmt.Sprintf("Give a new run labels of more images, with %s: a tenth of them is kept for validation, and at least one of five in a class and domain. Without, %s measures accuracy and sets thresholds on a new site",
-		shell.Line("ledg", "train", "--labels", "FILE.csv"), shell.Line("ledg", "site", p.dir, "--images", "FOLDER", "--ask"))
+	extend := ""
+	if p.Model.Config.Network.Name == config.Linear {
+		extend = shell.Line("ledg", "extend", p.dir, "--budget", fmt.Sprint(LeastCalibrated)) + " queries more labels. Or g"
+	}
+	return fmt.Sprintf("%sive a new run labels of more images, with %s: a tenth of them is kept for validation, and at least one of five in a class and domain. Without, %s measures accuracy and sets thresholds on a new site",
+		cmp.Or(extend, "G"), shell.Line("ledg", "train", "--labels", "FILE.csv"), shell.Line("ledg", "site", p.dir, "--images", "FOLDER", "--ask"))
 }
 
 // labelledOf lists the examples of known class that satisfy want.

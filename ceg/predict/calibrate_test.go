@@ -166,6 +166,11 @@ func TestCalibrateByCrossValidation(t *testing.T) {
 	if again := open(t, dir); again.Temperature != s.Temperature || !again.Calibrated {
 		t.Errorf("opened again, the temperature is %v, want %v", again.Temperature, s.Temperature)
 	}
+	c.Exploration.Budget = "40"
+	few := train(ceg.Options{})
+	if _, err := open(t, few).Calibrate(t.Context()); err == nil || !strings.Contains(err.Error(), "40 cross-validated labels") || !strings.Contains(err.Error(), "ledg extend "+few+" --budget 50") {
+		t.Errorf("error %v", err)
+	}
 	none := train(ceg.Options{NoEstimate: true})
 	if k, err := artifact.Read(none); err != nil || k.Estimate != nil || k.Crossed != nil {
 		t.Errorf("without an estimate: %+v, %v", k, err)
