@@ -208,7 +208,7 @@ func (e *Estimate) NoInterval() string {
 		text += ": the same labels train and test in turn"
 	}
 	if len(e.LeftOut) > 1 {
-		text += fmt.Sprintf(". %d sites do not show how different the next one is", len(e.LeftOut))
+		text += fmt.Sprintf(". %d sites do not show how different the next one is: about half of simulated new sites were outside such a range", len(e.LeftOut))
 	}
 	return text + "."
 }

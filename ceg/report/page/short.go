@@ -130,12 +130,12 @@ func (s *short) rate(out *result.Run, k *artifact.Artifact) {
 		if s.Share == "" {
 			s.Share, s.Of, s.best = fmt.Sprintf("%.0f%%", 100*i.Share), of, i
 		} else {
-			s.Besides = append(s.Besides, fmt.Sprintf("%.0f%% (%s) %s.", 100*i.Share, about(i), besides))
+			s.Besides = append(s.Besides, fmt.Sprintf("%.0f%% (95%% interval %s) %s.", 100*i.Share, about(i), besides))
 		}
 	}
 	if t := last.Target; t.Total > 0 {
 		i := audit.Wilson(t)
-		say(i, fmt.Sprintf("correct on %s, a site held out of training: %d of %d images. Expect %s on more images of that site.", out.Result.Target, t.Correct, t.Total, about(i)), "")
+		say(i, fmt.Sprintf("correct on %s, a site held out of training: %d of %d images. Expect %s (95%% interval) on more images of that site.", out.Result.Target, t.Correct, t.Total, about(i)), "")
 	}
 	if k != nil && k.Estimate != nil && last.Target.Total == 0 {
 		e := k.Estimate
@@ -158,7 +158,7 @@ func (s *short) rate(out *result.Run, k *artifact.Artifact) {
 	}
 	if t := last.SourceVal; t.Total > 0 {
 		i := audit.Wilson(t)
-		say(i, fmt.Sprintf("correct on %d validation images of the training sites (%s). Expect less on a new site.", t.Total, about(i)),
+		say(i, fmt.Sprintf("correct on %d validation images of the training sites (95%% interval %s). Expect less on a new site.", t.Total, about(i)),
 			fmt.Sprintf("on %d validation images of the training sites", t.Total))
 	}
 	if s.Share == "" {

@@ -169,8 +169,8 @@ func TestShortOfANewSite(t *testing.T) {
 		{Domain: "day", Split: result.ValSplit, Tally: result.Tally{Correct: 7, Total: 8}},
 		{Domain: "night", Split: result.TestSplit, Tally: result.Tally{Correct: 31, Total: 60}}}, k)
 	html := reads(t, dir, []string{
-		"from 2 sites: day, dusk.", "<strong>52%</strong> correct on night, a site held out of training: 31 of 60 images. Expect 39 to 64% on more images of that site.",
-		"88% (53 to 98%) on 8 validation images of the training sites.",
+		"from 2 sites: day, dusk.", "<strong>52%</strong> correct on night, a site held out of training: 31 of 60 images. Expect 39 to 64% (95% interval) on more images of that site.",
+		"88% (95% interval 53 to 98%) on 8 validation images of the training sites.",
 		"It is weakest on the site night (31 of 60 correct) and on the class dog (1 of 30 correct, mostly confused with cat).",
 		"The classes differ: the accuracy is 0 to 17% on dog and 88 to 100% on cat.",
 		`<td>night</td><td>held out</td><td class="n">31 of 60</td><td class="n">39 to 64%</td>`,
