@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/predict"
 	"github.com/ledg-go/ledg/ceg/result"
@@ -120,5 +122,62 @@ func TestNone(t *testing.T) {
 		if res, err := ceg.Run(t.Context(), e.Config, again); err != nil || res.Labels != 8+more || len(res.None) != 0 {
 			t.Errorf("budget %q: %+v, %v", budget, res, err)
 		}
+	}
+}
+
+// With query rounds during training, images of none of the old classes that are queried again count
+// in the budget.
+func TestNoneWithinBudget(t *testing.T) {
+	t.Parallel()
+	c := configtest.New(t, "folder", "night", "entropy-ce", config.Authors, "schedule.epochs", 10, "schedule.timing", config.Published)
+	c.Data.ImageSize, c.Network.Width, c.Exploration.Budget, c.Data.Classes = 16, 4, "8", []string{"cat", "dog"}
+	c.Exploration.Oracle = config.People
+	if len(c.Schedule.QueryAfter) == 0 || c.Exploration.InitialShare != 0.5 {
+		t.Fatalf("%+v, %+v", c.Schedule, c.Exploration)
+	}
+	// label labels all queries of a run, all after the first n as showing none of the classes.
+	label := func(c ceg.Config, o ceg.Options, n int) (queries int) {
+		t.Helper()
+		for {
+			var awaiting *ceg.ErrAwaitingLabels
+			_, err := ceg.Run(t.Context(), c, o)
+			if o.Resume = true; err == nil {
+				return queries
+			}
+			if !errors.As(err, &awaiting) {
+				t.Fatal(err)
+			}
+			l, err := labels.Open(o.Dir, nil, labels.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, q := range awaiting.Queries {
+				e := labels.Event{Kind: labels.Answered, ID: q.ID, Class: filepath.Base(q.ID)[:3], By: "ann"}
+				if queries++; queries > n {
+					e.Kind, e.Class = labels.None, ""
+				}
+				if _, err := l.Append(e); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := l.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Root: unlabelled(t), Backend: "go", CacheDir: t.TempDir()}
+	if n := label(c, o, 6); n != 8 {
+		t.Fatalf("%d queries, want 8", n)
+	}
+	e, err := ceg.Extend(ceg.Extension{Of: o.Dir, Classes: []string{"+guitar"}, Budget: "10"})
+	if err != nil || e.Taken != 6 || len(e.Again) != 2 {
+		t.Fatalf("%+v, %v", e, err)
+	}
+	dir := filepath.Join(t.TempDir(), "more")
+	if err := e.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	if n := label(e.Config, ceg.Options{Dir: dir, Resume: true, Backend: "go", CacheDir: o.CacheDir}, 4); n != 4 {
+		t.Errorf("%d queries after 6 labels, want 4 of a budget of 10", n)
 	}
 }

@@ -208,12 +208,18 @@ func (p *Campaign) Begin(list []Answer) error {
 		}
 	}
 	p.begun = list
-	over := len(list) - p.initial
+	p.spend(0, len(list))
+	return nil
+}
+
+// spend takes labels that are needed before the first round from the rounds, as far as they are
+// more than the initial ones: to labels, of which before have been taken already.
+func (p *Campaign) spend(before, to int) {
+	over := max(to-p.initial, 0) - max(before-p.initial, 0)
 	for i, n := range p.rounds {
-		less := min(n, max(over, 0))
+		less := min(n, over)
 		p.rounds[i], over = n-less, over-less
 	}
-	return nil
 }
 
 // given returns the labels that exist before the first query.

@@ -22,6 +22,10 @@ type people struct {
 // RunBy names a run in its ledger.
 const RunBy = "run"
 
+// ExtendBy names, in the ledger of an extended run, what queried images of none of the old classes
+// again.
+const ExtendBy = "ledg extend"
+
 // dataSetOracle is who gave the classes that a data set names.
 const dataSetOracle = "data set"
 
@@ -39,6 +43,15 @@ func People(dir string, p *Campaign, truth func(example int) int, runSeed uint64
 	if err != nil {
 		return nil, nil, err
 	}
+	again := 0
+	ledger.View(func(s *labels.State) {
+		for v := range s.Images() {
+			if v.Round == 0 && v.Asker == ExtendBy {
+				again++
+			}
+		}
+	})
+	p.spend(len(p.begun), len(p.begun)+again)
 	return &people{Desk{Ledger: ledger, By: RunBy}, p, truth, runSeed}, ledger.Notes(), nil
 }
 
