@@ -37,14 +37,16 @@ LEDG_FIGURES=$out go test ./scripts/ledg -run TestFiguresOfPages -count 1 >/dev/
 figure budget few-labels-emoji few-labels.svg --method '"fixmatch, preset ledg"' --method "logistic MaxHerding" \
 	--method '"uniform CEG loss MaxHerding, preset ledg"' --method "logistic random" --method "ceg published"
 
-# The paper's figures, on glyphs.
+# The paper's figures: on features of emoji, ten seeds; and what needs pixels, on glyphs.
+figure budget paper-emoji budget-emoji.svg
+figure epochs paper-emoji epochs.svg --method uniform-ce --method "ceg w/o L_ac w/o L_eg" --method ceg --method "uniform once" --method fixmatch
 figure budget paper budget.svg
 figure sensitivity sensitivity sensitivity.svg
-figure epochs paper epochs.svg --method uniform-ce --method "ceg w/o L_ac w/o L_eg" --method ceg
 figure epochs paper objectives.svg --method jigen --method fact --method ceg --method "uniform-ce all labels at once"
-# Of the run that 06_paper shows, whose map and scores are kept with its records.
+# Of one run on emoji, whose map and scores are with its records.
 for name in tsne scores asked; do
-	"$ledg" figure "$name" --run notebooks/results/notebooks/glyphs-sketch-ceg-authors-5pct-s1-e12e2afbff --out "$out/$name.png" >/dev/null
+	"$ledg" figure "$name" --run notebooks/results/emoji-run/features-noto-ceg-authors-5pct-s71-6a90e26750 \
+		--root features=datasets/emoji/lite0.npz --out "$out/$name.png" >/dev/null
 done
 
 # Fine-tuned on PACS, one seed.

@@ -76,7 +76,7 @@ func (f *Folder) Table(name string, o TableOptions) ([]*result.Table, error) {
 	if i < len(PaperTables()) {
 		spec = PaperTables()[i]
 	}
-	if (name == allBudgets || name == allTargets) && o.Budget != "" {
+	if name == allBudgets && o.Budget != "" {
 		return nil, fmt.Errorf("table %s: it shows all budgets, not %s alone; table %s does", name, o.Budget, allMethods)
 	}
 	if o.Against != "" && (!o.Chosen || o.Baseline != "" || name == allBudgets || name == allTargets) {

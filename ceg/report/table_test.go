@@ -329,6 +329,34 @@ func TestTableOnTargets(t *testing.T) {
 	}
 }
 
+// The table of targets shows all budgets, or the selected one.
+func TestTargetsOfBudget(t *testing.T) {
+	f := handFolder(t)
+	for _, want := range []struct {
+		budget string
+		rows   bool
+	}{{"5%", true}, {"10%", false}} {
+		tables, err := f.Table("targets", TableOptions{Baseline: "ceg", Budget: want.budget})
+		if !want.rows {
+			if err == nil || !strings.Contains(err.Error(), "there are glyphs paper 5%") {
+				t.Errorf("budget %s: %v", want.budget, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(tables[0].Rows) == 0 {
+			t.Errorf("budget %s: no rows", want.budget)
+		}
+		for _, row := range tables[0].Rows {
+			if row[1].Text != want.budget {
+				t.Errorf("budget %s: a row of %s", want.budget, row[1].Text)
+			}
+		}
+	}
+}
+
 // Every variant of every method is in the tables of all methods and budgets, FixMatch's too.
 func TestVariantsBelong(t *testing.T) {
 	r := result.PlannedRun{Dataset: "glyphs", Preset: "authors", Method: "fixmatch", Variant: "TypiClust", Budget: "5%"}

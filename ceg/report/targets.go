@@ -107,11 +107,14 @@ func (t *grid) byTarget(r *row, targets []string) (cells []result.Cell, c *claim
 }
 
 // budgetGrids collects the numbers of a group at every budget that has runs, from the fewest
-// labels to the most, each with the baseline of its own budget.
+// labels to the most or at o.Budget alone, each with the baseline of its own budget.
 func (f *Folder) budgetGrids(g group, o TableOptions) ([]*grid, error) {
 	var grids []*grid
-	baseline := o.Baseline
+	baseline, only := o.Baseline, o.Budget
 	for _, b := range f.budgets(g) {
+		if only != "" && b != only {
+			continue
+		}
 		o.Budget, o.Baseline = b, ""
 		t, err := f.grid(PaperTable{Name: allBudgets, Title: "Methods over the budget"}, g, o)
 		if err != nil {
