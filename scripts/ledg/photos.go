@@ -137,9 +137,19 @@ func allowed(in io.Reader, out io.Writer, question string) bool {
 	if f, ok := in.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
 		return true
 	}
-	fmt.Fprintf(out, "%s [Y/n] ", question)
-	line, _ := bufio.NewReader(in).ReadString('\n')
-	return !strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), "n")
+	for lines := bufio.NewReader(in); ; {
+		fmt.Fprintf(out, "%s [Y/n] ", question)
+		line, err := lines.ReadString('\n')
+		switch strings.ToLower(strings.TrimSpace(line)) {
+		case "", "y", "yes":
+			return true
+		case "n", "no":
+			return false
+		}
+		if err != nil {
+			return false
+		}
+	}
 }
 
 // runPage serves the labelling page of a run in a process of its own, and reports to it what the

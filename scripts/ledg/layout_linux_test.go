@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// terminal opens a pseudo-terminal: what a user sees and types, and the program's end.
+func terminal(t *testing.T) (user, program *os.File) {
+	t.Helper()
+	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("there is no pseudo-terminal here:", err)
+	}
+	t.Cleanup(func() { user.Close() })
+	if err := unix.IoctlSetPointerInt(int(user.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(int(user.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return user, program
+}
+
+// In a terminal, a folder that can be read in two ways is asked about, until the answer is yes or no.
+func TestUnclearLayoutIsAsked(t *testing.T) {
+	t.Parallel()
+	root := photoFolder(t)
+	for _, name := range []string{"cat", "dog"} {
+		if err := os.Rename(filepath.Join(root, "night", name), filepath.Join(root, "night", "dark"+name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for answer, want := range map[string]string{
+		"n\n":        "read as site/**/image: 2 sites, no classes",
+		"YES\n":      "read as site/class: 2 sites, 4 classes",
+		"\n":         "read as site/class: 2 sites, 4 classes",
+		"what\nno\n": "read as site/**/image: 2 sites, no classes",
+	} {
+		user, program := terminal(t)
+		cmd := exec.Command(ledg, "data", "check", "--dataset", "folder", "--root", root)
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = program, program, program
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		program.Close()
+		if _, err := io.WriteString(user, answer); err != nil {
+			t.Fatal(err)
+		}
+		said, _ := io.ReadAll(user) // ends with an error when the program has ended
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%q: %v", answer, err)
+		}
+		if n := strings.Count(string(said), "classes? [Y/n]"); !strings.Contains(string(said), want) || n != strings.Count(answer, "\n") {
+			t.Errorf("%q: want %s after each question, got\n%s", answer, want, said)
+		}
+	}
+}
