@@ -183,7 +183,7 @@ func constantScores(tiles []plots.Tile) (note string) {
 		if other := fmt.Sprintf("%.2f", most); other != value {
 			value += " to " + other
 		}
-		note += fmt.Sprintf(" %s is %s for all images shown, so it does not decide between them.", name, value)
+		note += fmt.Sprintf(" %s is %s for all images shown; only its ranks differ.", name, value)
 	}
 	return note
 }

@@ -124,7 +124,7 @@ set: {schedule.epochs: 4, data.image_size: 16, network.width: 4}
 	if draw(single) != first {
 		t.Error("the map is another when the weights are gone")
 	}
-	if d, err := single.Queried(FigureOptions{}); err != nil || len(d.Tiles) != 4 || len(d.Tiles[0].Scores)+strings.Count(d.Note, "does not decide") != 3 || d.Tiles[0].Round != 1 || d.Tiles[0].Rank != 1 {
+	if d, err := single.Queried(FigureOptions{}); err != nil || len(d.Tiles) != 4 || len(d.Tiles[0].Scores)+strings.Count(d.Note, "only its ranks differ") != 3 || d.Tiles[0].Round != 1 || d.Tiles[0].Rank != 1 {
 		t.Errorf("asked of the run: %+v, %v", d, err)
 	}
 	if d, err := single.Epochs(FigureOptions{}); err != nil || len(d.Curves) != 1 || len(d.Curves[0].Points) != 4 {

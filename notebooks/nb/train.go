@@ -26,12 +26,7 @@ type Run struct {
 	config.Spec
 	// Root is the folder of the images, or the file of features; glyphs need none.
 	Root string
-	// Whole requires the run's weights: a run with only records is trained again.
-	Whole bool
 }
-
-// Whole requires a run with its weights; see [Run].
-func Whole(r *Run) { r.Whole = true }
 
 // Set sets a setting by its path, its flag or its name in the paper: "schedule.epochs", "epochs",
 // "target", "budget", "timing", "lr", "gamma1" (`ledg settings` lists them). The last Set of a setting
@@ -59,9 +54,6 @@ func (b *bar) train(name, method string, change ...func(*Run)) (dir string) {
 	c := Config(r.Spec)
 	run := Must(study.DirName(c))
 	for _, folder := range []string{Dir(name), storedRuns} {
-		if folder == storedRuns && r.Whole {
-			continue
-		}
 		if dir = filepath.Join(folder, run); Must(result.OpenRuns(folder).State(run)) == result.Complete {
 			if b.runs < 2 && folder != storedRuns && !shown[dir] && firstSeen(dir) {
 				b.end(dir)
