@@ -1,14 +1,14 @@
 package ceg
 
 import (
-	"github.com/ledg-go/ledg/ceg/labels/ask"
+	"github.com/ledg-go/ledg/ceg/labels/acquire"
 	"github.com/ledg-go/ledg/ceg/learner/feed"
 	"github.com/ledg-go/ledg/ceg/objective"
 )
 
 // batches are what an epoch draws its batches from, with the views that an
 // objective needs.
-func batches(p *ask.Campaign, o objective.Objective, set reliableSet) feed.Subsets {
+func batches(p *acquire.Campaign, o objective.Objective, set reliableSet) feed.Subsets {
 	var subsets feed.Subsets
 	add := func(dst *feed.Subset, example int) {
 		dst.Example = append(dst.Example, example)

@@ -61,7 +61,7 @@ func TestSharedBeginnings(t *testing.T) {
 			t.Errorf("a run with another %s trained %d epochs, want all 4", what, n)
 		}
 	}
-	if kept, err := os.ReadDir(shared); err != nil || len(kept) != 4 {
-		t.Errorf("%d beginnings are kept, want 4 (%v)", len(kept), err)
+	if saved, err := os.ReadDir(shared); err != nil || len(saved) != 4 {
+		t.Errorf("%d beginnings are kept, want 4 (%v)", len(saved), err)
 	}
 }

@@ -41,8 +41,8 @@ func stopAfter(t *testing.T, c ceg.Config, o ceg.Options, epoch int) (dir string
 // scores that queries.csv recorded follow from its embedding.
 func TestEmbeddingIsWhatExplorationSaw(t *testing.T) {
 	c := tiny(t, "ceg", config.Authors)
-	asked := c.Schedule.QueryAfter[0]
-	dir := stopAfter(t, c, ceg.Options{Backend: "go"}, asked)
+	epoch := c.Schedule.QueryAfter[0]
+	dir := stopAfter(t, c, ceg.Options{Backend: "go"}, epoch)
 	e, err := ceg.Embed(t.Context(), ceg.Options{Dir: dir, Backend: "go"})
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/evaluate"
 	"github.com/ledg-go/ledg/ceg/labels"
-	"github.com/ledg-go/ledg/ceg/labels/ask"
+	"github.com/ledg-go/ledg/ceg/labels/acquire"
 	"github.com/ledg-go/ledg/ceg/learner/examples"
 	"github.com/ledg-go/ledg/ceg/learner/trainer"
 	"github.com/ledg-go/ledg/ceg/objective"
@@ -24,7 +24,7 @@ import (
 // explorer is the exploration of Algorithm 1: it runs the current networks on the pool, selects
 // the queries and the reliable set.
 type explorer struct {
-	campaign *ask.Campaign
+	campaign *acquire.Campaign
 	// look asks the networks about examples of the data set.
 	look     func(ctx context.Context, examples []int) (trainer.Predictions, error)
 	strategy active.Strategy
@@ -49,7 +49,7 @@ type explorer struct {
 type reliableSet struct{ examples, labels []int }
 
 // newExplorer makes the explorer of a config, with nothing to look with.
-func newExplorer(c Config, p *ask.Campaign, v *voice) (*explorer, error) {
+func newExplorer(c Config, p *acquire.Campaign, v *voice) (*explorer, error) {
 	strategy, err := c.Exploration.QueryStrategy(c.Seed, p.ClassCount())
 	if err != nil {
 		return nil, err
@@ -150,13 +150,13 @@ func (x *explorer) query(v *view, n int, may func(id string) bool) ([]labels.Que
 	}
 	list := make([]labels.Question, len(picks))
 	for i, k := range picks {
-		if list[i] = ask.Question(k); !needs {
+		if list[i] = acquire.Question(k); !needs {
 			continue
 		}
-		if list[i].Asking == nil {
-			list[i].Asking = new(labels.Asking)
+		if list[i].QueryInfo == nil {
+			list[i].QueryInfo = new(labels.QueryInfo)
 		}
-		list[i].Asking.Predicted, list[i].Asking.Probability = predicted(c.ClassLogits, k.Index, p.Data.Classes)
+		list[i].QueryInfo.Predicted, list[i].QueryInfo.Probability = predicted(c.ClassLogits, k.Index, p.Data.Classes)
 	}
 	return list, nil
 }
@@ -223,15 +223,15 @@ func (x *explorer) chooseReliable(epoch int, pu, px trainer.Predictions, unlabel
 	p := x.campaign
 	// Queried examples have moved to the labelled ones; their features have not
 	// changed.
-	free, asked := []int{}, []int{} // not nil, which means all
+	free, queried := []int{}, []int{} // not nil, which means all
 	for i, id := range unlabelled {
 		if l, ok := p.Label(id); ok {
-			asked, labelled = append(asked, i), append(labelled, l)
+			queried, labelled = append(queried, i), append(labelled, l)
 		} else if !p.IsGone(id) {
 			free = append(free, i)
 		}
 	}
-	features := join(px.Features, cluster.SelectRows(pu.Features, asked))
+	features := join(px.Features, cluster.SelectRows(pu.Features, queried))
 	domains, classes := make([]int, len(labelled)), make([]int, len(labelled))
 	for i, l := range labelled {
 		domains[i], classes[i] = p.SourceOf(l.ID), l.Class

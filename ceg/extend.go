@@ -12,7 +12,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/labels"
-	"github.com/ledg-go/ledg/ceg/labels/ask"
+	"github.com/ledg-go/ledg/ceg/labels/acquire"
 	"github.com/ledg-go/ledg/ceg/learner/examples"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
@@ -60,9 +60,9 @@ type Extended struct {
 	// Unfinished is true if the other run has not finished.
 	Unfinished bool
 
-	begun  []labels.Event
-	ledger []labels.Event
-	given  []datasets.Label
+	begun      []labels.Event
+	ledger     []labels.Event
+	userLabels []datasets.Label
 }
 
 // Extend plans a run that starts from the labels of another; it takes over no network. A budget
@@ -73,8 +73,8 @@ func Extend(x Extension) (*Extended, error) {
 		return nil, err
 	}
 	e := &Extended{By: map[string]int{}, Unfinished: !result.Finished(os.DirFS(x.Of))}
-	said := result.Place{Root: x.Root, SplitsDir: x.SplitsDir, Labels: x.Labels, FollowLinks: x.FollowLinks, CacheDir: x.CacheDir}
-	if e.Place, err = result.Locate(x.Of, c.Data.Dataset, said); err != nil {
+	place := result.Place{Root: x.Root, SplitsDir: x.SplitsDir, Labels: x.Labels, FollowLinks: x.FollowLinks, CacheDir: x.CacheDir}
+	if e.Place, err = result.Locate(x.Of, c.Data.Dataset, place); err != nil {
 		return nil, err
 	}
 	if x.Labels != "" {
@@ -84,11 +84,11 @@ func Extend(x Extension) (*Extended, error) {
 		}
 		c.Data.Labels = labels.Digest(list)
 	}
-	if e.given, err = examples.Given(c.Data, x.Of, x.Labels); err != nil {
+	if e.userLabels, err = examples.UserLabels(c.Data, x.Of, x.Labels); err != nil {
 		return nil, err
 	}
 	before := c.Data.Classes
-	if c.Data.Classes, err = classesOf(x, c, said); err != nil {
+	if c.Data.Classes, err = classesOf(x, c, place); err != nil {
 		return nil, err
 	}
 	more := x.Classes != nil && (before == nil || slices.ContainsFunc(c.Data.Classes, func(name string) bool { return !slices.Contains(before, name) }))
@@ -108,11 +108,11 @@ func Extend(x Extension) (*Extended, error) {
 		c.Data.Exclude = append(slices.Clone(c.Data.Exclude), x.Exclude...)
 	}
 	c.Format = config.Format
-	data, truth, err := examples.Open(c.Data, x.Of, said)
+	data, truth, err := examples.Open(c.Data, x.Of, place)
 	if err != nil {
 		return nil, err
 	}
-	campaign, err := ask.New(c, data)
+	campaign, err := acquire.New(c, data)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func Extend(x Extension) (*Extended, error) {
 }
 
 // classesOf returns the classes of an extension, nil for those that folders and labels name.
-func classesOf(x Extension, c Config, said result.Place) ([]string, error) {
+func classesOf(x Extension, c Config, place result.Place) ([]string, error) {
 	if x.Classes == nil {
 		return c.Data.Classes, nil
 	}
@@ -150,7 +150,7 @@ func classesOf(x Extension, c Config, said result.Place) ([]string, error) {
 	}
 	list := slices.Clone(c.Data.Classes)
 	if list == nil {
-		data, _, err := examples.Open(c.Data, x.Of, said)
+		data, _, err := examples.Open(c.Data, x.Of, place)
 		if err != nil {
 			return nil, err
 		}
@@ -170,12 +170,12 @@ func classesOf(x Extension, c Config, said result.Place) ([]string, error) {
 }
 
 // take takes the labels of the run in a directory.
-func (e *Extended) take(dir string, c Config, p *ask.Campaign, truth datasets.Truth) error {
-	list, err := e.answers(dir, c)
+func (e *Extended) take(dir string, c Config, p *acquire.Campaign, truth datasets.Truth) error {
+	list, err := e.labelEvents(dir, c)
 	if err != nil {
 		return err
 	}
-	var begun []ask.Answer
+	var begun []acquire.Labelled
 	var unknown []string
 	for _, a := range list {
 		i, ok := p.Data.Index(a.ID)
@@ -195,8 +195,8 @@ func (e *Extended) take(dir string, c Config, p *ask.Campaign, truth datasets.Tr
 			unknown = append(unknown, a.Class)
 		}
 		e.begun = append(e.begun, a)
-		begun = append(begun, ask.Answer{Question: labels.Question{ID: a.ID}, Class: a.Class, By: a.By})
-		e.By[ask.Name(a.By)]++
+		begun = append(begun, acquire.Labelled{Question: labels.Question{ID: a.ID}, Class: a.Class, By: a.By})
+		e.By[acquire.Name(a.By)]++
 	}
 	if unknown != nil {
 		return config.Errorf("data.classes", "%s has labels of the class %s, which is none of %s", dir, strings.Join(unknown, ", "), strings.Join(p.Data.Classes, ", "))
@@ -207,7 +207,7 @@ func (e *Extended) take(dir string, c Config, p *ask.Campaign, truth datasets.Tr
 	case e.Taken == 0:
 		return fmt.Errorf("none of the %d images that %s has labels of is among those to train on in %s, as %s is none", len(list), dir, e.Place.Root, list[0].ID)
 	}
-	c.Exploration.Begun = ask.BegunDigest(begun)
+	c.Exploration.Begun = acquire.BegunDigest(begun)
 	if e.Config = c; c.Exploration.Oracle != config.People {
 		return nil
 	}
@@ -219,7 +219,7 @@ func (e *Extended) take(dir string, c Config, p *ask.Campaign, truth datasets.Tr
 }
 
 // queryAgain makes queries of the images that showed none of the classes.
-func (e *Extended) queryAgain(p *ask.Campaign) {
+func (e *Extended) queryAgain(p *acquire.Campaign) {
 	var again []labels.Event
 	e.ledger = slices.DeleteFunc(e.ledger, func(v labels.Event) bool {
 		if v.Kind != labels.None {
@@ -234,9 +234,9 @@ func (e *Extended) queryAgain(p *ask.Campaign) {
 	e.ledger = append(e.ledger, again...)
 }
 
-// answers returns the labels that the run in a directory has, with whoever gave them; for people,
-// the new run takes over all events of the ledger.
-func (e *Extended) answers(dir string, c Config) (list []labels.Event, err error) {
+// labelEvents returns the labels of the run in a directory with their annotators; for people, the
+// new run takes over all events of the ledger.
+func (e *Extended) labelEvents(dir string, c Config) (list []labels.Event, err error) {
 	if c.Exploration.Oracle == config.People {
 		s, _, err := labels.Read(os.DirFS(dir), labels.File, nil, labels.Options{})
 		if err != nil {
@@ -245,7 +245,7 @@ func (e *Extended) answers(dir string, c Config) (list []labels.Event, err error
 		e.ledger = s.Standing()
 		for v := range s.Images() {
 			if v.Class != "" {
-				list = append(list, labels.Event{Kind: labels.Answered, ID: v.ID, Domain: v.Domain, Class: v.Class, By: v.By, At: v.At})
+				list = append(list, labels.Event{Kind: labels.Labelled, ID: v.ID, Domain: v.Domain, Class: v.Class, By: v.By, At: v.At})
 			}
 		}
 		return list, nil
@@ -263,7 +263,7 @@ func (e *Extended) answers(dir string, c Config) (list []labels.Event, err error
 		return nil, err
 	}
 	for _, q := range queries {
-		list = append(list, labels.Event{Kind: labels.Answered, ID: q.ID, Domain: q.Domain, Class: q.Class, By: ask.SimulatedBy, At: info.ModTime()})
+		list = append(list, labels.Event{Kind: labels.Labelled, ID: q.ID, Domain: q.Domain, Class: q.Class, By: acquire.SimulatedBy, At: info.ModTime()})
 	}
 	return list, nil
 }
@@ -298,8 +298,8 @@ func (e *Extended) Write(dir string) (err error) {
 	if e.ledger != nil {
 		files[labels.File] = func(w io.Writer) error { return labels.WriteEvents(w, e.ledger) }
 	}
-	if e.given != nil {
-		files[labels.GivenFile] = func(w io.Writer) error { return labels.WriteGiven(w, e.given) }
+	if e.userLabels != nil {
+		files[labels.UserLabelsFile] = func(w io.Writer) error { return labels.WriteUserLabels(w, e.userLabels) }
 	}
 	for name, write := range files {
 		if err := regular.WriteFile(filepath.Join(made, name), write); err != nil {

@@ -47,8 +47,8 @@ func TestExtend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Labels != 60 || got.Given != res.Labels || got.Epochs != 8 {
-		t.Errorf("%d labels, %d given, in %d epochs; want 60, %d, 8", got.Labels, got.Given, got.Epochs, res.Labels)
+	if got.Labels != 60 || got.Unqueried != res.Labels || got.Epochs != 8 {
+		t.Errorf("%d labels, %d given, in %d epochs; want 60, %d, 8", got.Labels, got.Unqueried, got.Epochs, res.Labels)
 	}
 	begun, later := queriesOf(t, first), queriesOf(t, whole)
 	for _, q := range begun {

@@ -14,7 +14,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/labels"
-	"github.com/ledg-go/ledg/ceg/labels/ask"
+	"github.com/ledg-go/ledg/ceg/labels/acquire"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/artifact"
 	"github.com/ledg-go/ledg/datasets"
@@ -217,12 +217,12 @@ func TestGroupsApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	var setting *config.Error
-	if _, err = ask.New(c, d); !errors.As(err, &setting) || setting.Path != "data.group" ||
+	if _, err = acquire.New(c, d); !errors.As(err, &setting) || setting.Path != "data.group" ||
 		!strings.Contains(err.Error(), "group b00 has images of the target, as east/b00_3, and of a source, as south/b00_3") {
 		t.Errorf("error %v", err)
 	}
 	c.Data.Target = config.NoTarget
-	if _, err := ask.New(c, d); err != nil {
+	if _, err := acquire.New(c, d); err != nil {
 		t.Errorf("without a target: %v", err)
 	}
 	// A share of the pool has whole groups.
@@ -230,7 +230,7 @@ func TestGroupsApart(t *testing.T) {
 	if d, _, err = datasets.Open("features", root, datasets.Options{Group: burstRule}); err != nil {
 		t.Fatal(err)
 	}
-	in, count := ask.Places(c, d), map[int]int{}
+	in, count := acquire.Places(c, d), map[int]int{}
 	for _, i := range in {
 		count[d.Groups[i]]++
 	}
@@ -239,7 +239,7 @@ func TestGroupsApart(t *testing.T) {
 			t.Errorf("%d images of group %s are in the share", n, d.GroupNames[k])
 		}
 	}
-	all := ask.Places(config.Config{Data: config.Data{Target: config.NoTarget}}, d)
+	all := acquire.Places(config.Config{Data: config.Data{Target: config.NoTarget}}, d)
 	if n := len(in); n < len(all)/2 || n > len(all)/2+12 || !slices.IsSorted(in) {
 		t.Errorf("%d of %d images", n, len(all))
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/active/cluster"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/labels"
-	"github.com/ledg-go/ledg/ceg/labels/ask"
+	"github.com/ledg-go/ledg/ceg/labels/acquire"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets/seed"
 )
@@ -32,7 +32,7 @@ func (x *explorer) labelInitial(ctx context.Context) ([]result.Query, error) {
 		return p.Enter(ctx, f, drawn)
 	}
 	looks := s.Needs().Has(active.Features)
-	var features, given cluster.Matrix // of f.IDs and f.Given
+	var features, have cluster.Matrix // of f.IDs and f.Existing
 	if looks {
 		if x.blank {
 			x.voice.say("initial labels by %s: the network starts from random weights, so its features say little; uniform is about as good", s.Name())
@@ -43,20 +43,20 @@ func (x *explorer) labelInitial(ctx context.Context) ([]result.Query, error) {
 		}
 		defer release(&pu)
 		features = pu.Features
-		if s.Needs().Has(active.LabelledFeatures) && len(f.Given) > 0 {
-			px, err := x.look(ctx, p.Examples(f.Given))
+		if s.Needs().Has(active.LabelledFeatures) && len(f.Existing) > 0 {
+			px, err := x.look(ctx, p.Examples(f.Existing))
 			if err != nil {
 				return nil, err
 			}
-			given = px.Features
+			have = px.Features
 		}
 	}
 	return p.Enter(ctx, f, func(n int, may func(string) bool) ([]labels.Question, error) {
 		c, at := x.candidates(f.IDs, may)
 		if looks {
-			c.Features, c.LabelledFeatures = cluster.SelectRows(features, at), given
+			c.Features, c.LabelledFeatures = cluster.SelectRows(features, at), have
 		}
-		c.LabelledGroups = p.Groups(f.Given)
+		c.LabelledGroups = p.Groups(f.Existing)
 		of := choice{Exploration: x.exploration, Seed: x.seed, Classes: p.ClassCount(), N: n, Have: f.Have}
 		ids, err := x.shared.Choice(func() ([sha256.Size]byte, error) { return of.key(c) }, func() ([]string, error) { return x.chooseInitial(c, n, f.Have) })
 		if err != nil {
@@ -85,10 +85,10 @@ func (x *explorer) chooseInitial(c *active.Candidates, n int, have []int) (ids [
 }
 
 // cover gives a domain that has candidates but no pick, and no labels yet, the one that
-// the strategy picks of it; see [ask.Cover].
+// the strategy picks of it; see [acquire.Cover].
 func cover(s active.Strategy, c *active.Candidates, picks []active.Pick, have []int, rng *rand.Rand) error {
 	of := func(p active.Pick) int { return c.Domains[p.Index] }
-	return ask.Cover(picks, have, of, func(k int, _ active.Pick) (none active.Pick, err error) {
+	return acquire.Cover(picks, have, of, func(k int, _ active.Pick) (none active.Pick, err error) {
 		var own []int
 		part := &active.Candidates{LabelledGroups: slices.Clone(c.LabelledGroups)}
 		if c.Groups != nil {
@@ -127,13 +127,13 @@ type choice struct {
 	Classes, N                      int
 	IDs                             []string
 	Domains, Groups, Labelled, Have []int
-	Cols, GivenRows                 int
+	Cols, LabelledRows              int
 }
 
 // key is the digest of a choice and of the features that it looks at.
 func (c choice) key(in *active.Candidates) (key [sha256.Size]byte, err error) {
 	c.IDs, c.Domains, c.Groups, c.Labelled = in.IDs, in.Domains, in.Groups, in.LabelledGroups
-	c.Cols, c.GivenRows = in.Features.Cols, in.LabelledFeatures.Rows
+	c.Cols, c.LabelledRows = in.Features.Cols, in.LabelledFeatures.Rows
 	h := sha256.New()
 	if err := json.NewEncoder(h).Encode(c); err != nil {
 		return key, err

@@ -14,11 +14,11 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// asked runs a config and returns its queries, in rounds, by domain, and its messages.
-func asked(t *testing.T, c ceg.Config) (first []string, perDomain []map[string]int, said string) {
+// initialLabels runs a config and returns its queries, in rounds, by domain, and its messages.
+func initialLabels(t *testing.T, c ceg.Config) (first []string, perDomain []map[string]int, messages string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "run")
-	if _, err := ceg.Run(t.Context(), c, ceg.Options{Dir: dir, Backend: "go", Observe: func(e ceg.Event) { said += e.Message + "\n" }}); err != nil {
+	if _, err := ceg.Run(t.Context(), c, ceg.Options{Dir: dir, Backend: "go", Observe: func(e ceg.Event) { messages += e.Message + "\n" }}); err != nil {
 		t.Fatal(err)
 	}
 	queries, err := result.ReadQueries(os.DirFS(dir), result.QueriesFile)
@@ -34,19 +34,19 @@ func asked(t *testing.T, c ceg.Config) (first []string, perDomain []map[string]i
 			first = append(first, q.ID)
 		}
 	}
-	return first, perDomain, said
+	return first, perDomain, messages
 }
 
 func TestInitialLabelsByAStrategy(t *testing.T) {
 	c := tiny(t, "uniform-ce", config.Authors, "schedule.timing", config.Once, "schedule.epochs", 1)
-	random, _, said := asked(t, c)
-	if strings.Contains(said, "random weights") {
-		t.Errorf("of uniform labels it says\n%s", said)
+	random, _, messages := initialLabels(t, c)
+	if strings.Contains(messages, "random weights") {
+		t.Errorf("of uniform labels it says\n%s", messages)
 	}
 	seen := [][]string{random}
 	for _, name := range []string{"kmeans", "maxherding"} {
 		c.Exploration.Initial = name
-		first, perDomain, said := asked(t, c)
+		first, perDomain, messages := initialLabels(t, c)
 		if len(first) != len(random) || len(perDomain[0]) != 3 {
 			t.Errorf("%s: %d initial labels in %v, want %d in three domains", name, len(first), perDomain[0], len(random))
 		}
@@ -54,8 +54,8 @@ func TestInitialLabelsByAStrategy(t *testing.T) {
 			t.Errorf("%s: starts from the labels of another", name)
 		}
 		seen = append(seen, first)
-		if want := "initial labels by " + name + ": the network starts from random weights"; !strings.Contains(said, want) {
-			t.Errorf("%s: it does not say %q but\n%s", name, want, said)
+		if want := "initial labels by " + name + ": the network starts from random weights"; !strings.Contains(messages, want) {
+			t.Errorf("%s: it does not say %q but\n%s", name, want, messages)
 		}
 	}
 }
@@ -64,7 +64,7 @@ func TestQueriesAreDividedAmongDomains(t *testing.T) {
 	for method, d := range map[string]active.Division{"ceg": active.Balanced, "bvsb-ce": active.ByStratum} {
 		c := tiny(t, method, config.Authors, "schedule.epochs", 2)
 		c.Exploration.Domains = d
-		_, perDomain, _ := asked(t, c)
+		_, perDomain, _ := initialLabels(t, c)
 		for round, count := range perDomain {
 			of := slices.Sorted(maps.Values(count))
 			if len(of) != 3 || of[2]-of[0] > 1 { // the domains of glyphs are of one size

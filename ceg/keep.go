@@ -49,7 +49,7 @@ func (r *run) keep(ctx context.Context, o Options) error {
 			if none[at] {
 				k.Strangers = append(k.Strangers, out.Features[row*k.Dim:(row+1)*k.Dim]...)
 			}
-			if _, asked := features[at]; asked {
+			if _, queried := features[at]; queried {
 				features[at] = append([]float32(nil), out.Features[row*k.Dim:(row+1)*k.Dim]...)
 			}
 			if others[at] {

@@ -116,7 +116,7 @@ func TestNetworkOfTheHub(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked := importedtest.Hub(t, map[string][]byte{"onnx/model.onnx": file})
+	requests := importedtest.Hub(t, map[string][]byte{"onnx/model.onnx": file})
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	c := tiny(t, "uniform-ce", config.Authors, "schedule.epochs", 2, "schedule.per_domain", 8, "network.name", "hf:who/vit", "network.width", 1)
 	o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: "go"}
@@ -135,14 +135,14 @@ func TestNetworkOfTheHub(t *testing.T) {
 	if _, err := ceg.Run(ctx, c, o); err == nil {
 		t.Fatal("the run was not stopped")
 	}
-	*asked = 0
+	*requests = 0
 	o = ceg.Options{Dir: o.Dir, Backend: "go", Resume: true}
 	if _, err := ceg.Run(t.Context(), c, o); err != nil {
 		t.Fatal(err)
 	}
 	m, _, err := ceg.LoadModel(o)
-	if err != nil || m.Features != 6 || !strings.HasPrefix(m.Backbone.Name, "who/vit-") || *asked != 0 {
-		t.Errorf("%v; %+v, %d requests", err, m, *asked)
+	if err != nil || m.Features != 6 || !strings.HasPrefix(m.Backbone.Name, "who/vit-") || *requests != 0 {
+		t.Errorf("%v; %+v, %d requests", err, m, *requests)
 	}
 	if _, _, err := model.OpenWeights(t.Context(), &c, model.WeightArgs{Weights: "hf:who/other"}, false, nil); err == nil || !strings.HasPrefix(err.Error(), "network.name: hf:who/other: ") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("of another repository: error %v", err)
@@ -196,18 +196,18 @@ func TestNetworkOfAFileGoesOn(t *testing.T) {
 		t.Errorf("%d features, want 6", e.Features.Cols)
 	}
 
-	kept := filepath.Join(again.Dir, result.NetworkDir, "small.onnx")
-	b, err := os.ReadFile(kept)
+	saved := filepath.Join(again.Dir, result.NetworkDir, "small.onnx")
+	b, err := os.ReadFile(saved)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(kept, append(b, 0x7a, 0), 0o644); err != nil { // an empty field 15
+	if err := os.WriteFile(saved, append(b, 0x7a, 0), 0o644); err != nil { // an empty field 15
 		t.Fatal(err)
 	}
 	if _, _, err := ceg.LoadModel(again); err == nil || !strings.Contains(err.Error(), "small.onnx has changed: its sha256 was") {
 		t.Errorf("with another network: error %v", err)
 	}
-	if err := os.Remove(kept); err != nil {
+	if err := os.Remove(saved); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := ceg.LoadModel(again); err == nil || !strings.Contains(err.Error(), "small.onnx is missing, the network small.onnx (") {

@@ -22,7 +22,7 @@ import (
 func TestNone(t *testing.T) {
 	t.Parallel()
 	root := unlabelled(t)
-	c := asking(t, "night", "uniform-ce", "8")
+	c := peopleConfig(t, "night", "uniform-ce", "8")
 	c.Network.Width = 16
 	o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Root: root, Backend: "go", CacheDir: t.TempDir()}
 	awaited := func(c ceg.Config, o ceg.Options) []labels.Image {
@@ -51,7 +51,7 @@ func TestNone(t *testing.T) {
 		if q.ID == none {
 			say(o.Dir, labels.Event{Kind: labels.None, ID: q.ID})
 		} else {
-			say(o.Dir, labels.Event{Kind: labels.Answered, ID: q.ID, Class: filepath.Base(q.ID)[:3]})
+			say(o.Dir, labels.Event{Kind: labels.Labelled, ID: q.ID, Class: filepath.Base(q.ID)[:3]})
 		}
 	}
 	o.Resume = true
@@ -62,9 +62,9 @@ func TestNone(t *testing.T) {
 	if len(queries) != 8 || res.Labels != 7 || !slices.Equal(res.None, []string{none}) || res.Bad != 0 {
 		t.Errorf("%d queries, result %+v", len(queries), res)
 	}
-	asked, err := result.ReadQueries(os.DirFS(o.Dir), result.QueriesFile)
-	if err != nil || slices.ContainsFunc(asked, func(q result.Query) bool { return q.ID == none }) {
-		t.Errorf("queries %+v, %v", asked, err)
+	queried, err := result.ReadQueries(os.DirFS(o.Dir), result.QueriesFile)
+	if err != nil || slices.ContainsFunc(queried, func(q result.Query) bool { return q.ID == none }) {
+		t.Errorf("queries %+v, %v", queried, err)
 	}
 
 	f, err := os.Open(filepath.Join(root, filepath.FromSlash(none)))
@@ -117,7 +117,7 @@ func TestNone(t *testing.T) {
 			}
 		}
 		for _, q := range awaited(e.Config, again) {
-			say(dir, labels.Event{Kind: labels.Answered, ID: q.ID, Class: "guitar"})
+			say(dir, labels.Event{Kind: labels.Labelled, ID: q.ID, Class: "guitar"})
 		}
 		if res, err := ceg.Run(t.Context(), e.Config, again); err != nil || res.Labels != 8+more || len(res.None) != 0 {
 			t.Errorf("budget %q: %+v, %v", budget, res, err)

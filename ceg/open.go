@@ -14,7 +14,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/evaluate"
 	"github.com/ledg-go/ledg/ceg/labels"
-	"github.com/ledg-go/ledg/ceg/labels/ask"
+	"github.com/ledg-go/ledg/ceg/labels/acquire"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/learner/examples"
 	"github.com/ledg-go/ledg/ceg/learner/model"
@@ -33,7 +33,7 @@ import (
 type run struct {
 	c         Config
 	voice     *voice
-	campaign  *ask.Campaign
+	campaign  *acquire.Campaign
 	evaluator evaluate.Evaluator
 	examples  *examples.Set
 	trainer   *trainer.Trainer
@@ -83,7 +83,7 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 		return nil, err
 	}
 	if c.Exploration.Oracle == config.People {
-		if err := r.askPeople(o); err != nil {
+		if err := r.setPeople(o); err != nil {
 			return nil, err
 		}
 	}
@@ -157,11 +157,11 @@ func (r *run) openFolder(o Options) (err error) {
 	if err := r.folder.KeepNetwork(r.network); err != nil {
 		return err
 	}
-	given, err := examples.Given(r.c.Data, o.Dir, o.Labels)
+	userLabels, err := examples.UserLabels(r.c.Data, o.Dir, o.Labels)
 	if err != nil {
 		return err
 	}
-	if err := r.folder.Keep(given); err != nil {
+	if err := r.folder.Keep(userLabels); err != nil {
 		return err
 	}
 	if err := r.folder.LeaveOut(r.leftOut(o.Damaged)); err != nil {
@@ -195,10 +195,10 @@ func sameLabels(c Config, dir string) error {
 	if _, err := os.Stat(p.Labels); err != nil {
 		return nil
 	}
-	_, err = examples.Given(c.Data, "", p.Labels)
+	_, err = examples.UserLabels(c.Data, "", p.Labels)
 	if differs := (*config.Error)(nil); errors.As(err, &differs) {
 		return config.Errorf(differs.Path, "%w; %s trains a new run with the current labels; --labels %s continues this run with its own copy", differs.Err,
-			shell.Line("ledg", "extend", dir, "--labels", p.Labels), shell.Line(filepath.Join(dir, labels.GivenFile)))
+			shell.Line("ledg", "extend", dir, "--labels", p.Labels), shell.Line(filepath.Join(dir, labels.UserLabelsFile)))
 	}
 	return err
 }
@@ -306,7 +306,7 @@ func (r *run) checkpoint() checkpoint.State {
 // restore brings the run, which has no labels, into the state of a checkpoint. path
 // names it.
 func (r *run) restore(path string, c checkpoint.State) error {
-	if err := r.campaign.Restore(path, c.Pool, ask.Progress{Round: c.Round, Unqueried: c.Unqueried, Withdrawn: c.Withdrawn}); err != nil {
+	if err := r.campaign.Restore(path, c.Pool, acquire.Progress{Round: c.Round, Unqueried: c.Unqueried, Withdrawn: c.Withdrawn}); err != nil {
 		return err
 	}
 	if err := r.examples.Same(path, c.Images); err != nil {
@@ -330,14 +330,14 @@ func finished(ctx context.Context, c Config, o Options) (*result.Result, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Dir, err)
 	}
-	state, _, kept, err := checkpoint.Read(o.Dir, &c, nil)
+	state, _, resumed, err := checkpoint.Read(o.Dir, &c, nil)
 	if err != nil {
 		return nil, err
 	}
 	if err := CheckImages(ctx, o); err != nil {
 		return nil, err
 	}
-	if kept && c.Exploration.Oracle == config.People {
+	if resumed && c.Exploration.Oracle == config.People {
 		n, err := labelledSince(o.Dir, state.Pool, res.Classes)
 		if err != nil {
 			return nil, err

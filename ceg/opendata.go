@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/ledg-go/ledg/ceg/labels/ask"
+	"github.com/ledg-go/ledg/ceg/labels/acquire"
 	"github.com/ledg-go/ledg/ceg/learner/examples"
 	"github.com/ledg-go/ledg/ceg/learner/model"
 	"github.com/ledg-go/ledg/ceg/result"
@@ -103,7 +103,7 @@ func ReliableSet(o Options, d *datasets.Dataset) (map[string]string, error) {
 		return nil, err
 	}
 	var ids []string // of the pool, in its order
-	for _, i := range ask.Places(c, d) {
+	for _, i := range acquire.Places(c, d) {
 		ids = append(ids, d.Examples[i].ID)
 	}
 	set := make(map[string]string, len(state.Reliable))

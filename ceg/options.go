@@ -4,7 +4,7 @@ import (
 	"os"
 
 	"github.com/ledg-go/ledg/ceg/config"
-	"github.com/ledg-go/ledg/ceg/labels/ask"
+	"github.com/ledg-go/ledg/ceg/labels/acquire"
 	"github.com/ledg-go/ledg/ceg/learner/examples"
 	"github.com/ledg-go/ledg/ceg/learner/model"
 	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
@@ -19,7 +19,7 @@ type Config = config.Config
 // ErrAwaitingLabels is the error of a run that waits for human labels. It lists the unanswered
 // queries. The run's state is saved, and [Run] with Options.Resume continues once the labels are
 // in the run's ledger (package labels).
-type ErrAwaitingLabels = ask.Awaiting
+type ErrAwaitingLabels = acquire.Awaiting
 
 // Options are the paths, resources and callbacks of a run. They do not change its result.
 type Options struct {
@@ -67,10 +67,10 @@ type Options struct {
 	// Wait makes a run with human annotators wait for labels instead of returning an
 	// *ErrAwaitingLabels. While it waits it holds neither the folder nor a device.
 	Wait bool
-	// Asking, if not nil, is called once the folder of a run with human annotators is ready for
+	// Ready, if not nil, is called once the folder of a run with human annotators is ready for
 	// the labelling page. It is called before images are prepared, which may take long, and
 	// again whenever the run continues. It must return quickly.
-	Asking func()
+	Ready func()
 	// Observe, if not nil, is called with the run's progress. It must return quickly.
 	Observe func(Event)
 }

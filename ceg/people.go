@@ -9,21 +9,21 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/evaluate"
 	"github.com/ledg-go/ledg/ceg/labels"
-	"github.com/ledg-go/ledg/ceg/labels/ask"
+	"github.com/ledg-go/ledg/ceg/labels/acquire"
 	"github.com/ledg-go/ledg/ceg/learner/examples"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir"
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// askPeople sets human annotators. The classes of their own data set are labels that exist before
+// setPeople sets human annotators. The classes of their own data set are labels that exist before
 // the run; the classes of a benchmark are not used.
-func (r *run) askPeople(o Options) error {
+func (r *run) setPeople(o Options) error {
 	var truth func(int) int
 	if info, _ := datasets.Lookup(r.c.Data.Dataset); info.Yours {
 		truth = r.evaluator.Truth.Class
 	}
-	people, notes, err := ask.People(o.Dir, r.campaign, truth, r.c.Seed)
+	people, notes, err := acquire.People(o.Dir, r.campaign, truth, r.c.Seed)
 	if err != nil {
 		return err
 	}
@@ -33,8 +33,8 @@ func (r *run) askPeople(o Options) error {
 	if err := r.campaign.SetOracle(people); err != nil {
 		return err
 	}
-	if o.Asking != nil {
-		o.Asking()
+	if o.Ready != nil {
+		o.Ready()
 	}
 	return nil
 }
@@ -55,7 +55,7 @@ func stillAwaiting(c Config, o Options) error {
 		return err
 	}
 	defer ledger.Close()
-	return (&ask.Desk{Ledger: ledger, By: ask.RunBy}).Awaiting() // not before the run has queried
+	return (&acquire.Desk{Ledger: ledger, By: acquire.RunBy}).Awaiting() // not before the run has queried
 }
 
 // awaitLabels waits until all images of the run's last query are labelled.
@@ -65,7 +65,7 @@ func awaitLabels(ctx context.Context, dir string) error {
 		return err
 	}
 	defer ledger.Close()
-	desk := &ask.Desk{Ledger: ledger}
+	desk := &acquire.Desk{Ledger: ledger}
 	for {
 		var last int64
 		ledger.View(func(s *labels.State) { last = s.Last() })
@@ -86,11 +86,11 @@ func (r *run) startCampaign(o Options) error {
 	if err != nil {
 		return err
 	}
-	if r.campaign, err = ask.New(r.c, data); err != nil {
+	if r.campaign, err = acquire.New(r.c, data); err != nil {
 		return err
 	}
 	if want := r.c.Exploration.Begun; want != "" {
-		begun, err := ask.Begun(o.Dir, want)
+		begun, err := acquire.Begun(o.Dir, want)
 		if err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func (r *run) startCampaign(o Options) error {
 	}
 	r.evaluator = evaluate.Evaluator{Data: data, Truth: truth, Target: r.campaign.Target}
 	if r.c.Exploration.Oracle != config.People {
-		if err := r.campaign.SetOracle(ask.Simulated(r.campaign, truth.Class)); err != nil {
+		if err := r.campaign.SetOracle(acquire.Simulated(r.campaign, truth.Class)); err != nil {
 			return err
 		}
 	}

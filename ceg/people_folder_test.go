@@ -17,8 +17,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// asking is a small run on the images of unlabelled that queries everything upfront.
-func asking(t *testing.T, target, method, budget string) ceg.Config {
+// peopleConfig is a small run on the images of unlabelled that queries everything upfront.
+func peopleConfig(t *testing.T, target, method, budget string) ceg.Config {
 	t.Helper()
 	c := configtest.New(t, "folder", target, method, config.Authors, "schedule.epochs", 2, "schedule.timing", config.Once)
 	c.Data.ImageSize, c.Network.Width, c.Exploration.Budget, c.Data.Classes = 16, 4, budget, []string{"cat", "dog"}
@@ -29,11 +29,11 @@ func asking(t *testing.T, target, method, budget string) ceg.Config {
 // A run that waits goes on by itself, and holds nothing meanwhile.
 func TestWait(t *testing.T) {
 	root := unlabelled(t)
-	c := asking(t, "night", "uniform-ce", "6")
+	c := peopleConfig(t, "night", "uniform-ce", "6")
 	dir := filepath.Join(t.TempDir(), "run")
-	asked := make(chan struct{})
+	ready := make(chan struct{})
 	go func() {
-		defer close(asked)
+		defer close(ready)
 		for open := 0; open == 0; time.Sleep(20 * time.Millisecond) {
 			if _, err := os.Stat(filepath.Join(dir, labels.File)); err != nil {
 				continue
@@ -53,7 +53,7 @@ func TestWait(t *testing.T) {
 				}
 			}
 			for i, v := range list {
-				if _, err := l.Append(labels.Event{Kind: labels.Answered, ID: v.ID, Class: c.Data.Classes[i%2], By: "ann"}); err != nil {
+				if _, err := l.Append(labels.Event{Kind: labels.Labelled, ID: v.ID, Class: c.Data.Classes[i%2], By: "ann"}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -61,7 +61,7 @@ func TestWait(t *testing.T) {
 		}
 	}()
 	res, err := ceg.Run(t.Context(), c, ceg.Options{Dir: dir, Root: root, Backend: "go", CacheDir: t.TempDir(), Wait: true})
-	<-asked
+	<-ready
 	if err != nil || res.Labels != 6 || !strings.Contains(res.Note, "night") {
 		t.Errorf("%+v, %v", res, err)
 	}
@@ -81,7 +81,7 @@ func waitForLock(dir string, c ceg.Config) (d *result.Dir, err error) {
 // A run whose images are all labelled meanwhile trains to its end.
 func TestPeopleLabelEverything(t *testing.T) {
 	root := unlabelled(t)
-	c := asking(t, "night", "ceg", "4")
+	c := peopleConfig(t, "night", "ceg", "4")
 	o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Root: root, Backend: "go", CacheDir: t.TempDir()}
 	var awaiting *ceg.ErrAwaitingLabels
 	if _, err := ceg.Run(t.Context(), c, o); !errors.As(err, &awaiting) {
@@ -95,7 +95,7 @@ func TestPeopleLabelEverything(t *testing.T) {
 	for _, domain := range []string{"dawn", "day"} {
 		for i := range 16 {
 			class := c.Data.Classes[i%2]
-			all = append(all, labels.Event{Kind: labels.Answered, ID: fmt.Sprintf("%s/%s%d.png", domain, class, i), Class: class, By: "ann"})
+			all = append(all, labels.Event{Kind: labels.Labelled, ID: fmt.Sprintf("%s/%s%d.png", domain, class, i), Class: class, By: "ann"})
 		}
 	}
 	if _, err := l.Append(all...); err != nil {
@@ -117,7 +117,7 @@ func TestPeopleLabelEverything(t *testing.T) {
 // what somebody is unsure of is listed in the end.
 func TestPeopleWithdrawADomain(t *testing.T) {
 	root := unlabelled(t)
-	c := asking(t, config.NoTarget, "uniform-ce", "6")
+	c := peopleConfig(t, config.NoTarget, "uniform-ce", "6")
 	dir, cache := filepath.Join(t.TempDir(), "run"), t.TempDir()
 	ledger := func(dir string, events ...labels.Event) (labelled []labels.Label) {
 		t.Helper()
@@ -165,21 +165,21 @@ func TestPeopleWithdrawADomain(t *testing.T) {
 		return nil, res, err
 	}
 
-	asked, _, err := next(dir)
-	if err != nil || len(asked) != 6 {
-		t.Fatalf("%v, %v", asked, err)
+	queried, _, err := next(dir)
+	if err != nil || len(queried) != 6 {
+		t.Fatalf("%v, %v", queried, err)
 	}
-	unsure, split := asked[0].ID, asked[1].ID
+	unsure, split := queried[0].ID, queried[1].ID
 	domain = filepath.Dir(split)
 	ledger(dir, labels.Event{Kind: labels.Ruled, Rule: labels.Majority.String(), By: "ann"}, say(labels.Unsure, "ann", unsure, ""),
-		say(labels.Answered, "bob", split, class(split)), say(labels.Answered, "carol", split, other[class(split)]))
-	for _, q := range asked[1:] {
-		ledger(dir, labels.Event{Kind: labels.Answered, By: "ann", ID: q.ID, Class: class(q.ID), At: time.Now().Add(-time.Hour)})
+		say(labels.Labelled, "bob", split, class(split)), say(labels.Labelled, "carol", split, other[class(split)]))
+	for _, q := range queried[1:] {
+		ledger(dir, labels.Event{Kind: labels.Labelled, By: "ann", ID: q.ID, Class: class(q.ID), At: time.Now().Add(-time.Hour)})
 	}
-	if asked, _, err = next(dir); err != nil || len(asked) != 1 || filepath.Dir(asked[0].ID) != filepath.Dir(unsure) {
-		t.Fatalf("instead of %s: %+v, %v", unsure, asked, err)
+	if queried, _, err = next(dir); err != nil || len(queried) != 1 || filepath.Dir(queried[0].ID) != filepath.Dir(unsure) {
+		t.Fatalf("instead of %s: %+v, %v", unsure, queried, err)
 	}
-	ledger(dir, say(labels.Answered, "ann", asked[0].ID, class(asked[0].ID)))
+	ledger(dir, say(labels.Labelled, "ann", queried[0].ID, class(queried[0].ID)))
 
 	withdraw = true
 	first, _, err := next(dir)
@@ -209,12 +209,12 @@ func TestPeopleWithdrawADomain(t *testing.T) {
 	if again, _, err = next(dir); err != nil || len(again) != 1 || again[0].ID == first[0].ID || again[0].Domain != domain {
 		t.Fatalf("instead of %s: %+v, %v", first[0].ID, again, err)
 	}
-	ledger(dir, say(labels.Answered, "ann", again[0].ID, class(again[0].ID)))
+	ledger(dir, say(labels.Labelled, "ann", again[0].ID, class(again[0].ID)))
 	rest, res, err := next(dir)
 	if err != nil || rest != nil {
 		t.Fatalf("%+v, %v", rest, err)
 	}
-	if !slices.Equal(res.Unsure, []string{unsure}) || res.Given != 1 || res.Labels != 6-res.Withdrawn+1 || res.Withdrawn == 0 || res.Bad != res.Withdrawn+1 {
+	if !slices.Equal(res.Unsure, []string{unsure}) || res.Unqueried != 1 || res.Labels != 6-res.Withdrawn+1 || res.Withdrawn == 0 || res.Bad != res.Withdrawn+1 {
 		t.Errorf("result %+v", res)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, result.ResultFile))

@@ -12,18 +12,18 @@ import (
 
 // However long images take to prepare, people can label before: the run has what the page
 // needs, and says so, while nothing is prepared yet.
-func TestAskingBeforePreparing(t *testing.T) {
+func TestLabellingBeforePreparing(t *testing.T) {
 	root := unlabelled(t)
-	said, looked := 0, false
-	c := asking(t, "night", "uniform-ce", "6")
-	o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Root: root, Backend: "go", CacheDir: t.TempDir(), Asking: func() { said++ }}
+	calls, looked := 0, false
+	c := peopleConfig(t, "night", "uniform-ce", "6")
+	o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Root: root, Backend: "go", CacheDir: t.TempDir(), Ready: func() { calls++ }}
 	o.Observe = func(e ceg.Event) { // the run stands still meanwhile
 		if looked || !strings.HasPrefix(e.Message, "preparing images: ") {
 			return
 		}
 		looked = true
-		if said != 1 {
-			t.Errorf("while images are prepared the run has said %d times that it asks", said)
+		if calls != 1 {
+			t.Errorf("while images are prepared the run has said %d times that it asks", calls)
 		}
 		_, d, _, err := ceg.OpenData(ceg.Options{Dir: o.Dir})
 		if err != nil || d.Len() != 48 {

@@ -42,9 +42,9 @@ func (a answerer) class(id string) string {
 	return a.data.Classes[a.truth.Class(i)]
 }
 
-// answer answers up to limit open questions, the last one first, in the name of the
+// label labels up to limit open queries, the last one first, in the name of the
 // simulated oracle, and returns how many were open.
-func (a answerer) answer(t *testing.T, dir string, limit int) int {
+func (a answerer) label(t *testing.T, dir string, limit int) int {
 	t.Helper()
 	l, err := labels.Open(dir, nil, labels.Options{})
 	if err != nil {
@@ -55,7 +55,7 @@ func (a answerer) answer(t *testing.T, dir string, limit int) int {
 	l.View(func(s *labels.State) { open = s.OpenImages(-1) })
 	slices.Reverse(open)
 	for _, v := range open[:min(limit, len(open))] {
-		if _, err := l.Append(labels.Event{Kind: labels.Answered, ID: v.ID, Class: a.class(v.ID), By: "simulated"}); err != nil {
+		if _, err := l.Append(labels.Event{Kind: labels.Labelled, ID: v.ID, Class: a.class(v.ID), By: "simulated"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -74,7 +74,7 @@ func sameOutcome(t *testing.T, what string, got, want map[string]string) {
 
 // A run whose labels come from people, through the ledger, in any order, ends as one
 // that is told the truth, to the byte: whether it is killed on the way or not.
-func TestPeopleAnswerAsTheTruthDoes(t *testing.T) {
+func TestPeopleLabelAsTheTruthDoes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains three runs and starts processes")
 	}
@@ -96,11 +96,11 @@ func TestPeopleAnswerAsTheTruthDoes(t *testing.T) {
 		if !errors.As(err, &awaiting) || awaiting.Round != round || len(awaiting.Queries) != awaiting.Of || awaiting.Queries[0].Domain == "" {
 			t.Fatalf("round %d: %v", round, err)
 		}
-		if round > 0 && (awaiting.Queries[0].Asking == nil || awaiting.Queries[0].Asking.Predicted == "" || len(awaiting.Queries[0].Asking.Scores) != 7) {
-			t.Errorf("a question of round %d says %+v", round, awaiting.Queries[0].Asking)
+		if round > 0 && (awaiting.Queries[0].QueryInfo == nil || awaiting.Queries[0].QueryInfo.Predicted == "" || len(awaiting.Queries[0].QueryInfo.Scores) != 7) {
+			t.Errorf("a question of round %d says %+v", round, awaiting.Queries[0].QueryInfo)
 		}
 		half := len(awaiting.Queries) / 2
-		a.answer(t, dir, half)
+		a.label(t, dir, half)
 		start := time.Now()
 		if _, err := ceg.Run(t.Context(), c, o); !errors.As(err, &awaiting) || len(awaiting.Queries) != awaiting.Of-half {
 			t.Errorf("half answered: %v", err)
@@ -108,7 +108,7 @@ func TestPeopleAnswerAsTheTruthDoes(t *testing.T) {
 		if took := time.Since(start); took > 20*time.Second { // nothing is opened for that
 			t.Errorf("it took %v to say so", took)
 		}
-		a.answer(t, dir, 1000)
+		a.label(t, dir, 1000)
 	}
 	sameOutcome(t, "in peace", outcome(t, dir), want)
 
@@ -138,7 +138,7 @@ func TestPeopleAnswerAsTheTruthDoes(t *testing.T) {
 		})
 		child.Wait()
 		timer.Stop()
-		if a.answer(t, killed, 3+n) > 0 && n%4 == 1 && before != nil {
+		if a.label(t, killed, 3+n) > 0 && n%4 == 1 && before != nil {
 			// As if it had been killed when its questions were written and it was not saved.
 			if err := os.WriteFile(checkpoint, before, 0o666); err != nil {
 				t.Fatal(err)
@@ -176,13 +176,13 @@ func TestPeopleLabelAFolder(t *testing.T) {
 		t.Errorf("no classes: %v", err)
 	}
 	c.Data.Classes = []string{"cat", "dog"}
-	var given []datasets.Label
+	var existing []datasets.Label
 	for i := range 6 {
 		name := []string{"cat", "dog"}[i%2]
-		given = append(given, datasets.Label{ID: fmt.Sprintf("day/%s%d.png", name, i), Class: name})
+		existing = append(existing, datasets.Label{ID: fmt.Sprintf("day/%s%d.png", name, i), Class: name})
 	}
-	o.Labels = writeLabels(t, given)
-	c.Data.Labels = labels.Digest(given)
+	o.Labels = writeLabels(t, existing)
+	c.Data.Labels = labels.Digest(existing)
 
 	ledger := func(events ...labels.Event) {
 		t.Helper()
@@ -197,7 +197,7 @@ func TestPeopleLabelAFolder(t *testing.T) {
 	}
 	say := func(kind labels.Kind, id string) labels.Event {
 		e := labels.Event{Kind: kind, ID: id, By: "ann"}
-		if kind == labels.Answered || kind == labels.Corrected {
+		if kind == labels.Labelled || kind == labels.Corrected {
 			e.Class = strings.TrimRight(filepath.Base(id), "0123456789.pn")[:3]
 		}
 		return e
@@ -218,7 +218,7 @@ func TestPeopleLabelAFolder(t *testing.T) {
 		}
 		for i, q := range awaiting.Queries {
 			switch {
-			case slices.ContainsFunc(given, func(l datasets.Label) bool { return l.ID == q.ID }):
+			case slices.ContainsFunc(existing, func(l datasets.Label) bool { return l.ID == q.ID }):
 				t.Errorf("%s is asked for, which was given", q.ID)
 			case n == 0 && i == 0:
 				skipped = q.ID
@@ -228,11 +228,11 @@ func TestPeopleLabelAFolder(t *testing.T) {
 				ledger(say(labels.Bad, q.ID))
 			case wrong == "" && q.Round == 0:
 				wrong = q.ID
-				e := say(labels.Answered, q.ID)
+				e := say(labels.Labelled, q.ID)
 				e.Class = map[string]string{"cat": "dog", "dog": "cat"}[e.Class]
 				ledger(e)
 			default:
-				ledger(say(labels.Answered, q.ID))
+				ledger(say(labels.Labelled, q.ID))
 			}
 		}
 		switch n {
@@ -244,7 +244,7 @@ func TestPeopleLabelAFolder(t *testing.T) {
 			ledger(say(labels.Corrected, wrong))
 		}
 	}
-	if res.Target != config.NoTarget || res.Note == "" || res.Accuracy.Measured() || res.Bad != 1 || res.Given == 0 {
+	if res.Target != config.NoTarget || res.Note == "" || res.Accuracy.Measured() || res.Bad != 1 || res.Unqueried == 0 {
 		t.Errorf("result %+v", res)
 	}
 	queries, err := result.ReadQueries(os.DirFS(o.Dir), result.QueriesFile)

@@ -195,16 +195,16 @@ func (r *run) sync() (came []result.Query, err error) {
 	}
 	r.voice.say("%s", changes(len(came), changed, gone, r.campaign.LabelledCount()))
 	// Images that were unlabelled when the reliable set was chosen may be labelled now.
-	kept := r.reliable.examples[:0:0]
+	reliable := r.reliable.examples[:0:0]
 	var pseudo []int
 	for i, x := range r.reliable.examples {
 		id := r.campaign.Data.Examples[x].ID
 		if _, labelled := r.campaign.Label(id); !labelled && !r.campaign.IsGone(id) {
-			kept, pseudo = append(kept, x), append(pseudo, r.reliable.labels[i])
+			reliable, pseudo = append(reliable, x), append(pseudo, r.reliable.labels[i])
 		}
 	}
-	if len(kept) < len(r.reliable.examples) {
-		r.reliable = reliableSet{kept, pseudo}
+	if len(reliable) < len(r.reliable.examples) {
+		r.reliable = reliableSet{reliable, pseudo}
 	}
 	return came, err
 }
@@ -309,7 +309,7 @@ func (r *run) finish() (*result.Result, error) {
 		Format: result.Format, Method: r.c.Method, Dataset: r.c.Data.Dataset, Target: r.c.Data.Target,
 		Preset: string(r.c.Preset), Seed: r.c.Seed, Epochs: len(records),
 		Pool: r.campaign.Len(), Budget: r.campaign.Budget, Labels: r.campaign.LabelledCount(),
-		Given: r.campaign.Unqueried, Withdrawn: r.campaign.Withdrawn, Bad: r.campaign.GoneCount() - len(r.none()), None: r.none(), Unsure: r.campaign.Unsure(),
+		Unqueried: r.campaign.Unqueried, Withdrawn: r.campaign.Withdrawn, Bad: r.campaign.GoneCount() - len(r.none()), None: r.none(), Unsure: r.campaign.Unsure(),
 		Groups: r.campaign.GroupCounts(), LeftOut: len(r.leftOut(nil)),
 		Classes: r.campaign.Data.Classes, ValLabels: r.evaluator.ValLabels(), ValInBudget: false,
 		Images: r.examples.Digest, Accuracy: choices, Versions: trainer.Versions(r.trainer.Backend), Engines: r.folder.Engines,

@@ -107,7 +107,7 @@ func TestRunKeepsTheProtocol(t *testing.T) {
 					t.Errorf("evaluated on %v and %v", last.Target(), last.SourceVal())
 				}
 				ce := strings.HasSuffix(method, "-ce")
-				if p := last.PseudoLabel; (p.Total == 0) != ce || p.Kept != p.Total {
+				if p := last.PseudoLabel; (p.Total == 0) != ce || p.Accepted != p.Total {
 					t.Errorf("pseudo-labels %+v: want all kept, of a method with L_ac alone", p)
 				}
 				if (last.Loss.Value("ac") == 0) != ce {
@@ -302,12 +302,12 @@ func TestExportIsExactAndStartsAnotherRun(t *testing.T) {
 	if exported.Digest != digest {
 		t.Errorf("digest %s, the file's is %s", digest, exported.Digest)
 	}
-	kept, err := weights.Open(filepath.Join(dir, checkpoint.File))
+	saved, err := weights.Open(filepath.Join(dir, checkpoint.File))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range exported.Tensors {
-		k, ok := kept.Tensors.Lookup("weights/" + e.Name)
+		k, ok := saved.Tensors.Lookup("weights/" + e.Name)
 		if !ok || !bytes.Equal(e.Data, k.Data) {
 			t.Errorf("%s is not what the checkpoint holds", e.Name)
 		}
@@ -322,16 +322,16 @@ func TestExportIsExactAndStartsAnotherRun(t *testing.T) {
 	}
 	next := c
 	next.Network.Weights, next.Optimizer.BackboneRate, next.Optimizer.ClassHeadRate = &source.Weights, 0.003, 0.01
-	var said []string
+	var messages []string
 	o := ceg.Options{Weights: source, Dir: filepath.Join(t.TempDir(), "next"), Backend: "go", Observe: func(e ceg.Event) {
 		if e.Message != "" {
-			said = append(said, e.Message)
+			messages = append(messages, e.Message)
 		}
 	}}
 	if _, err := ceg.Run(t.Context(), next, o); err != nil {
 		t.Fatal(err)
 	}
-	if all := strings.Join(said, "\n"); !strings.Contains(all, "weights w.safetensors") {
+	if all := strings.Join(messages, "\n"); !strings.Contains(all, "weights w.safetensors") {
 		t.Errorf("the run does not say what it starts from: %q", all)
 	}
 	raw, err := os.ReadFile(filepath.Join(o.Dir, result.ConfigFile))

@@ -13,7 +13,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/config/configtest"
-	"github.com/ledg-go/ledg/ceg/labels/ask"
+	"github.com/ledg-go/ledg/ceg/labels/acquire"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/learner/examples"
 	"github.com/ledg-go/ledg/ceg/learner/trainer"
@@ -80,11 +80,11 @@ func newMany(b *testing.B, n, dim int) *many {
 		return v
 	}
 	m.centres, m.noise = normal(manyDomains*manyClasses*dim), normal(1<<20)
-	p, err := ask.New(c, data)
+	p, err := acquire.New(c, data)
 	if err != nil {
 		b.Fatal(err)
 	}
-	if err := p.SetOracle(ask.Simulated(p, truth.Class)); err != nil {
+	if err := p.SetOracle(acquire.Simulated(p, truth.Class)); err != nil {
 		b.Fatal(err)
 	}
 	m.truth = truth
@@ -108,17 +108,17 @@ func (m *many) predictions(_ context.Context, examples []int) (trainer.Predictio
 	p := trainer.Predictions{Features: matrix(m.dim), ClassLogits: matrix(manyClasses), DomainLogits: matrix(manyDomains - 1)}
 	for i, x := range examples {
 		k, h := m.campaign.Data.Examples[x].Domain, m.truth.Class(x)
-		piece := func(number, length int) []float32 {
+		vector := func(number, length int) []float32 {
 			at := rand.NewPCG(uint64(x), uint64(number)).Uint64() % uint64(len(m.noise)-length)
 			return m.noise[at:][:length]
 		}
 		centre := m.centres[(k*manyClasses+h)*m.dim:]
-		for j, v := range piece(0, m.dim) {
+		for j, v := range vector(0, m.dim) {
 			p.Features.Data[i*m.dim+j] = max(0, centre[j]+v) // as after a ReLU
 		}
 		class, domain := p.ClassLogits.Data[i*manyClasses:][:manyClasses], p.DomainLogits.Data[i*(manyDomains-1):][:manyDomains-1]
-		copy(class, piece(1, manyClasses))
-		copy(domain, piece(2, manyDomains-1))
+		copy(class, vector(1, manyClasses))
+		copy(domain, vector(2, manyDomains-1))
 		class[h] += 4
 		domain[k] += 3
 	}
@@ -136,18 +136,18 @@ func BenchmarkExplore(b *testing.B) {
 				scaletest.ResetPeak()
 				m.took, m.tookCPU = 0, 0
 				cpu := scaletest.CPU()
-				asked := 0
+				queried := 0
 				for b.Loop() {
 					queries, set, err := m.explore(b.Context(), m.c.Schedule.QueryAfter[0])
 					if err != nil {
 						b.Fatal(err)
 					}
-					asked += len(queries)
+					queried += len(queries)
 					if len(set.examples) == 0 {
 						b.Fatal("no reliable set")
 					}
 				}
-				if asked == 0 {
+				if queried == 0 {
 					b.Fatal("nothing was asked")
 				}
 				b.ReportMetric((b.Elapsed()-m.took).Seconds()/float64(b.N), "s/exploration")
@@ -181,7 +181,7 @@ func BenchmarkCheckpoint(b *testing.B) {
 				writing += time.Since(start)
 
 				b.StopTimer()
-				empty, err := ask.New(m.c, m.campaign.Data) // without labels
+				empty, err := acquire.New(m.c, m.campaign.Data) // without labels
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -191,7 +191,7 @@ func BenchmarkCheckpoint(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if err := empty.Restore(path, back.Pool, ask.Progress{Round: back.Round}); err != nil {
+				if err := empty.Restore(path, back.Pool, acquire.Progress{Round: back.Round}); err != nil {
 					b.Fatal(err)
 				}
 				reading += time.Since(start)

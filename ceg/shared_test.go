@@ -101,7 +101,7 @@ func TestSharedChoice(t *testing.T) {
 	root := embeddingtest.Glyphs(t, 3)
 	var shared examples.Shared
 	defer shared.Close()
-	asked := func(method, initial string, seed uint64, n config.Normalisation, budget string, s *examples.Shared) string {
+	runOf := func(method, initial string, seed uint64, n config.Normalisation, budget string, s *examples.Shared) string {
 		c := configtest.New(t, "features", "sketch", method, config.Authors, "schedule.epochs", 1, "schedule.timing", config.Once)
 		c.Exploration.Budget, c.Exploration.Initial, c.Seed, c.Data.Normalise, c.Schedule.PerDomain = budget, initial, seed, n, 8
 		dir := filepath.Join(t.TempDir(), "run")
@@ -129,7 +129,7 @@ func TestSharedChoice(t *testing.T) {
 		{"uniform", "typiclust", 2, "", "40", 5},
 		{"uniform", "maxherding", 1, "", "30", 5},
 	} {
-		own, with := asked(test.method, test.initial, test.seed, test.normal, test.budget, nil), asked(test.method, test.initial, test.seed, test.normal, test.budget, &shared)
+		own, with := runOf(test.method, test.initial, test.seed, test.normal, test.budget, nil), runOf(test.method, test.initial, test.seed, test.normal, test.budget, &shared)
 		if own != with {
 			t.Errorf("%d: asked is\n%s\nwant\n%s", i, with, own)
 		}

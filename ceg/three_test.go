@@ -54,10 +54,10 @@ func TestThree(t *testing.T) {
 		t.Errorf("the best validation is %v, want %v", got, best)
 	}
 	for _, name := range []string{"fc.weight", "fc.bias"} {
-		last, average, kept := values[name], values["average."+name], values["best."+name]
+		last, average, best := values[name], values["average."+name], values["best."+name]
 		for j, v := range values["three."+name] {
-			if want := (last[j] + average[j] + kept[j]) / 3; math.Abs(float64(v-want)) > 1e-6 {
-				t.Fatalf("%s[%d] is %v, want %v, the mean of %v, %v and %v", name, j, v, want, last[j], average[j], kept[j])
+			if want := (last[j] + average[j] + best[j]) / 3; math.Abs(float64(v-want)) > 1e-6 {
+				t.Fatalf("%s[%d] is %v, want %v, the mean of %v, %v and %v", name, j, v, want, last[j], average[j], best[j])
 			}
 		}
 	}

@@ -18,7 +18,7 @@ import (
 // and on some by those that adapt, which begin at 1/C.
 func TestThresholdsAdapt(t *testing.T) {
 	for _, method := range []string{"ceg", "fixmatch"} {
-		kept := map[config.Threshold]int{}
+		accepted := map[config.Threshold]int{}
 		for _, threshold := range []config.Threshold{"", config.FreeMatch} {
 			c := tiny(t, method, config.Authors, "schedule.timing", config.Once, "schedule.epochs", 1)
 			c.Generalization.Threshold = threshold
@@ -27,13 +27,13 @@ func TestThresholdsAdapt(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			kept[threshold] = records[0].PseudoLabel.Kept
+			accepted[threshold] = records[0].PseudoLabel.Accepted
 			if threshold == config.FreeMatch {
 				checkMoved(t, filepath.Join(dir, checkpoint.File))
 			}
 		}
-		if kept[""] >= kept[config.FreeMatch] || kept[config.FreeMatch] == 0 {
-			t.Errorf("%s: %d pseudo-labels by a fixed threshold, %d by freematch", method, kept[""], kept[config.FreeMatch])
+		if accepted[""] >= accepted[config.FreeMatch] || accepted[config.FreeMatch] == 0 {
+			t.Errorf("%s: %d pseudo-labels by a fixed threshold, %d by freematch", method, accepted[""], accepted[config.FreeMatch])
 		}
 	}
 	c := tiny(t, "uniform-ce", config.Authors)

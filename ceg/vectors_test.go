@@ -15,7 +15,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/config/configtest"
-	"github.com/ledg-go/ledg/ceg/labels/ask"
+	"github.com/ledg-go/ledg/ceg/labels/acquire"
 	"github.com/ledg-go/ledg/ceg/predict/embedding/embeddingtest"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
@@ -128,7 +128,7 @@ func TestPoolShare(t *testing.T) {
 	}
 	whole := c
 	whole.Data.PoolShare, whole.Data.PoolSeed = 0, 0
-	in, all := ask.Places(c, data), ask.Places(whole, data)
+	in, all := acquire.Places(c, data), acquire.Places(whole, data)
 	out := slices.DeleteFunc(slices.Clone(all), func(i int) bool { return slices.Contains(in, i) })
 	if len(all) != 270 || len(in) != 135 {
 		t.Fatalf("%d of %d training images, want 135 of 270", len(in), len(all))
@@ -150,11 +150,11 @@ func TestPoolShare(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := string(queries)
+		text := string(queries)
 		for _, r := range records {
-			said += fmt.Sprint(r.Loss, r.Accuracy)
+			text += fmt.Sprint(r.Loss, r.Accuracy)
 		}
-		return said
+		return text
 	}
 	first := ran(root)
 	if ran(withOtherFeatures(t, root, out)) != first {

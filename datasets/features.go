@@ -126,13 +126,13 @@ func (f *featureFile) features() (x *arrays.Array, views, dim int, err error) {
 }
 
 // classNames are the file's class names, or names specified for its numbers.
-func classNames(path string, own, given []string) ([]string, error) {
+func classNames(path string, own, listed []string) ([]string, error) {
 	names := own
-	if given != nil {
-		if len(given) < len(own) {
-			return nil, fmt.Errorf("%s: %d class names are given, the file has %d classes", path, len(given), len(own))
+	if listed != nil {
+		if len(listed) < len(own) {
+			return nil, fmt.Errorf("%s: %d class names are given, the file has %d classes", path, len(listed), len(own))
 		}
-		names = slices.Clone(given)
+		names = slices.Clone(listed)
 	}
 	if len(names) > 0 {
 		if err := ValidClasses(names); err != nil {
@@ -143,19 +143,19 @@ func classNames(path string, own, given []string) ([]string, error) {
 }
 
 // renumber gives the numbers of classes the places of their names among others.
-func renumber(path string, numbers []int, own, given []string) ([]string, error) {
-	if err := ValidClasses(given); err != nil {
+func renumber(path string, numbers []int, own, listed []string) ([]string, error) {
+	if err := ValidClasses(listed); err != nil {
 		return nil, err
 	}
 	for i, k := range numbers {
 		if k == Unknown {
 			continue
 		}
-		if numbers[i] = slices.Index(given, own[k]); numbers[i] < 0 {
-			return nil, fmt.Errorf("%s: row %d: class %q is not one of the %s: %s", path, i, own[k], plural(len(given), "class"), firstFew(given))
+		if numbers[i] = slices.Index(listed, own[k]); numbers[i] < 0 {
+			return nil, fmt.Errorf("%s: row %d: class %q is not one of the %s: %s", path, i, own[k], plural(len(listed), "class"), firstFew(listed))
 		}
 	}
-	return slices.Clone(given), nil
+	return slices.Clone(listed), nil
 }
 
 // entries returns the examples in the order of data sets with their splits, and the row

@@ -59,7 +59,7 @@ func (f *featureFile) numbered(name, namesOf string, missing int) (numbers []int
 	if numbers, err = arrays.Ints(a); err != nil {
 		return nil, nil, err
 	}
-	given := names != nil
+	named := names != nil
 	// Numbers without names may leave gaps. Records have a count for each pair of classes, so that
 	// a stray number would fill the memory.
 	most := min(max(f.rows, 1000), 10_000)
@@ -68,12 +68,12 @@ func (f *featureFile) numbered(name, namesOf string, missing int) (numbers []int
 		case v == Unknown && missing == Unknown:
 		case v < 0 || v >= math.MaxInt32:
 			return nil, nil, a.Errorf("row %d: %d, want 0 or more%s", i, v, map[bool]string{true: ", or -1 for unknown"}[missing == Unknown])
-		case given && v >= len(names):
+		case named && v >= len(names):
 			return nil, nil, a.Errorf("row %d: %d, but %s has %d names", i, v, namesOf, len(names))
-		case !given && v >= most:
+		case !named && v >= most:
 			return nil, nil, a.Errorf("row %d: %d, want 0 to %d in a file of %d rows, or names in %s", i, v, most-1, f.rows, namesOf)
 		}
-		for !given && v >= len(names) {
+		for !named && v >= len(names) {
 			names = append(names, strconv.Itoa(len(names)))
 		}
 	}

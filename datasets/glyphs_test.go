@@ -81,12 +81,12 @@ func TestGlyphsContentKey(t *testing.T) {
 		}
 		return sum
 	}
-	standard := digestOf(GlyphsConfig{})
-	if digestOf(GlyphsConfig{Seed: new(uint64(1)), Size: 32, PerClass: 5}) != standard {
+	published := digestOf(GlyphsConfig{})
+	if digestOf(GlyphsConfig{Seed: new(uint64(1)), Size: 32, PerClass: 5}) != published {
 		t.Error("the same pixels have another digest")
 	}
 	for _, c := range []GlyphsConfig{{Seed: new(uint64(0))}, {Seed: new(uint64(2))}, {Size: 33}} {
-		if digestOf(c) == standard {
+		if digestOf(c) == published {
 			t.Errorf("%+v has the standard digest", c)
 		}
 	}
@@ -111,11 +111,11 @@ func TestOpenGlyphs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	standard, _, err := Glyphs(GlyphsConfig{})
+	published, _, err := Glyphs(GlyphsConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(d.Examples, standard.Examples) {
+	if !slices.Equal(d.Examples, published.Examples) {
 		t.Error("Open does not return the standard set")
 	}
 }

@@ -205,7 +205,7 @@ func TestGroupColumn(t *testing.T) {
 }
 
 // A split that is given is not changed: a group that it divides is an error.
-func TestGroupsOfGivenSplits(t *testing.T) {
+func TestGroupsOfPublishedSplits(t *testing.T) {
 	dir := onDisk(t, smallPACS(t, ".", "."))
 	d, _, err := Open("pacs", dir, Options{})
 	if err != nil {

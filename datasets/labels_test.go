@@ -58,10 +58,10 @@ func TestFolderUnlabelled(t *testing.T) {
 // lies in a class folder.
 func TestSplitFewLabels(t *testing.T) {
 	var names []string
-	var given []Label
+	var list []Label
 	for i := range 5 {
 		names = append(names, fmt.Sprintf("north/cat/%d.png", i), fmt.Sprintf("north/%d.png", i))
-		given = append(given, Label{ID: names[2*i+1], Class: "cow"})
+		list = append(list, Label{ID: names[2*i+1], Class: "cow"})
 	}
 	names = append(names, "north/dog/1.png", "north/owl/1.png", "north/owl/2.png")
 	folders := pictures(t, slices.DeleteFunc(slices.Clone(names), func(n string) bool { return strings.Count(n, "/") < 2 })...)
@@ -73,8 +73,8 @@ func TestSplitFewLabels(t *testing.T) {
 	}{
 		{"class folders", folders, FolderOptions{}, "cat 1, dog 1, owl 1"},
 		{"some without a class", pictures(t, names...), FolderOptions{}, "cat 1"},
-		{"five labels", pictures(t, names...), FolderOptions{Labels: given}, "cat 1, cow 1"},
-		{"four labels", pictures(t, names...), FolderOptions{Labels: given[:4]}, "cat 1"},
+		{"five labels", pictures(t, names...), FolderOptions{Labels: list}, "cat 1, cow 1"},
+		{"four labels", pictures(t, names...), FolderOptions{Labels: list[:4]}, "cat 1"},
 		{"a label in class folders", folders, FolderOptions{Labels: []Label{{ID: "north/dog/1.png", Class: "owl"}}}, "cat 1"},
 	} {
 		d, truth, err := Folder(c.fsys, c.opts)

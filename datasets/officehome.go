@@ -71,7 +71,7 @@ func OfficeHome(fsys fs.FS, opts OfficeHomeOptions) (*Dataset, Truth, error) {
 	for _, name := range folders.other {
 		l.skip(name, "not one of the four domains")
 	}
-	var drawn, given []entry
+	var drawn, published []entry
 	for k, domain := range d.Domains {
 		name, ok := folders.domain[k]
 		if !ok {
@@ -85,7 +85,7 @@ func OfficeHome(fsys fs.FS, opts OfficeHomeOptions) (*Dataset, Truth, error) {
 		case len(entries) == 0:
 			return fail(fmt.Errorf("domain folder %q has no images", name))
 		case official:
-			given = append(given, entries...)
+			published = append(published, entries...)
 		default:
 			drawn = append(drawn, entries...)
 		}
@@ -95,7 +95,7 @@ func OfficeHome(fsys fs.FS, opts OfficeHomeOptions) (*Dataset, Truth, error) {
 	}
 	d.Skipped = l.skipped
 	splitByRule(drawn, d.Domains, d.Classes, opts.Seed, 0, opts.groups)
-	d, t, err := assemble(d, images, append(given, drawn...))
+	d, t, err := assemble(d, images, append(published, drawn...))
 	if err != nil {
 		return nil, Truth{}, err
 	}

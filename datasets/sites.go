@@ -67,10 +67,10 @@ func (l *lister) bySite(domains []string, list []named, labels []Label, perClass
 	if err != nil || names == nil {
 		return domains, list, err
 	}
-	var kept []named
+	var used []named
 	for i, e := range list {
 		if e.Domain = numbers[i]; e.Domain >= 0 {
-			kept = append(kept, e)
+			used = append(used, e)
 			continue
 		}
 		l.skip(e.ID, noSite)
@@ -78,8 +78,8 @@ func (l *lister) bySite(domains []string, list []named, labels []Label, perClass
 			perClass[e.class]--
 		}
 	}
-	slices.SortStableFunc(kept, func(a, b named) int { return a.Domain - b.Domain })
-	return names, kept, nil
+	slices.SortStableFunc(used, func(a, b named) int { return a.Domain - b.Domain })
+	return names, used, nil
 }
 
 // SitesBy returns where a table names the sites of images, "" if it does not.

@@ -221,7 +221,7 @@ type drawn struct {
 	x, mean, low, high []float64
 	several            []bool // enough runs for a band
 	values             [][]float64
-	asked              []float64
+	queried            []float64
 	look               look
 	markers            bool
 	theme              Theme
@@ -232,7 +232,7 @@ type drawn struct {
 const enough = 5
 
 func (l *looks) draw(c Curve, markers bool) (drawn, error) {
-	d := drawn{look: l.of(c.title()), markers: markers, theme: l.theme, asked: c.Queried}
+	d := drawn{look: l.of(c.title()), markers: markers, theme: l.theme, queried: c.Queried}
 	for _, p := range c.Points {
 		iv, err := l.theme.Band.interval(p.Values)
 		if err != nil {
@@ -312,9 +312,9 @@ func (d drawn) Plot(c draw.Canvas, p *plot.Plot) {
 			}
 		}
 	}
-	for _, at := range d.asked {
+	for _, at := range d.queried {
 		if v, ok := d.at(at); ok {
-			asked{d.look.line, d.theme}.draw(&c, vg.Point{X: x(at), Y: y(v)})
+			queried{d.look.line, d.theme}.draw(&c, vg.Point{X: x(at), Y: y(v)})
 		}
 	}
 }
@@ -332,13 +332,13 @@ func (d drawn) at(x float64) (y float64, ok bool) {
 	return d.mean[i-1] + share*(d.mean[i]-d.mean[i-1]), true
 }
 
-// asked marks query rounds by a ring on the curve.
-type asked struct {
+// queried marks query rounds by a ring on the curve.
+type queried struct {
 	line  draw.LineStyle
 	theme Theme
 }
 
-func (a asked) draw(c *draw.Canvas, at vg.Point) {
+func (a queried) draw(c *draw.Canvas, at vg.Point) {
 	c.SetColor(a.line.Color)
 	c.Fill(circle.path(at, 2.4*a.theme.mark()))
 	c.SetColor(a.theme.Background)
@@ -346,7 +346,7 @@ func (a asked) draw(c *draw.Canvas, at vg.Point) {
 }
 
 // Thumbnail implements plot.Thumbnailer.
-func (a asked) Thumbnail(c *draw.Canvas) { a.draw(c, c.Center()) }
+func (a queried) Thumbnail(c *draw.Canvas) { a.draw(c, c.Center()) }
 
 // marker has a thin edge in the background's colour, so that the markers of crossing curves stay
 // distinct.

@@ -64,11 +64,11 @@ func Embedding(t Theme, d EmbeddingData) (*Grid, error) {
 	}
 	g := t.figure(2, 2, 1)
 	for _, by := range []struct {
-		title string
-		index []int
-		names []string
-		given []color.Color
-		what  string
+		title  string
+		index  []int
+		names  []string
+		colors []color.Color
+		what   string
 	}{
 		{"By class", d.Classes, d.ClassNames, t.Classes, "classes"},
 		{"By domain", d.Domains, d.DomainNames, t.Domains, "domains"},
@@ -85,7 +85,7 @@ func Embedding(t Theme, d EmbeddingData) (*Grid, error) {
 			points: pts, index: by.index, hollow: hollow, selected: selected, theme: t,
 			radius: vg.Length(min(max(1.5*math.Sqrt(1200/float64(n)), 0.65), 1.7)),
 		}
-		s.colors, s.shapes = t.points(by.given, len(by.names))
+		s.colors, s.shapes = t.points(by.colors, len(by.names))
 		panel := Panel{Title: by.title, Plot: t.frame()}
 		panel.Plot.Add(s)
 		s.setRanges(panel.Plot)
@@ -112,15 +112,15 @@ func Embedding(t Theme, d EmbeddingData) (*Grid, error) {
 }
 
 // points returns the colours and markers of n kinds of points.
-func (t Theme) points(given []color.Color, n int) ([]color.Color, []shape) {
+func (t Theme) points(colors []color.Color, n int) ([]color.Color, []shape) {
 	marks := make([]shape, n)
 	if n > legendLimit {
 		return hues(n, t.Background), marks
 	}
 	cols := make([]color.Color, n)
 	for i := range n {
-		cols[i] = given[i%len(given)]
-		marks[i] = shape(i/len(given)) % shapes
+		cols[i] = colors[i%len(colors)]
+		marks[i] = shape(i/len(colors)) % shapes
 	}
 	return cols, marks
 }
@@ -135,9 +135,9 @@ type Mark struct {
 func (t Theme) ClassMarks(n int) []Mark  { return t.kinds(t.Classes, n) }
 func (t Theme) DomainMarks(n int) []Mark { return t.kinds(t.Domains, n) }
 
-func (t Theme) kinds(given []color.Color, n int) []Mark {
+func (t Theme) kinds(colors []color.Color, n int) []Mark {
 	list := make([]Mark, n)
-	cols, marks := t.points(given, n)
+	cols, marks := t.points(colors, n)
 	for i := range list {
 		list[i] = Mark{cols[i], shapeNames[marks[i]]}
 	}

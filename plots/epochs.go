@@ -54,7 +54,7 @@ func EpochsPanels(t Theme, list []EpochsData) (*Grid, error) {
 	methods.byEnds(list[len(list)-1].Curves)
 	g.Legend = append(methods.entries, refs.entries...)
 	if slices.ContainsFunc(curves, func(c Curve) bool { return len(c.Queried) > 0 }) {
-		g.Legend = append(g.Legend, Entry{"query round", []plot.Thumbnailer{asked{draw.LineStyle{Color: t.Muted}, t}}, 0})
+		g.Legend = append(g.Legend, Entry{"query round", []plot.Thumbnailer{queried{draw.LineStyle{Color: t.Muted}, t}}, 0})
 	}
 	g.Note = t.runsNote(true, curves...)
 	return g, nil

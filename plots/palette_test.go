@@ -48,10 +48,10 @@ func difference(a, b [3]float64) float64 {
 	return math.Sqrt((a[0]-b[0])*(a[0]-b[0]) + (a[1]-b[1])*(a[1]-b[1]) + (a[2]-b[2])*(a[2]-b[2]))
 }
 
-// TestColoursAreToldApart asks of every pair a difference of 10 (CIE 1976; one
+// TestColoursDiffer asks of every pair a difference of 10 (CIE 1976; one
 // is just noticeable side by side) in the common deficiencies. The rare
 // tritanopia gets 7, and 15 is asked of normal vision.
-func TestColoursAreToldApart(t *testing.T) {
+func TestColoursDiffer(t *testing.T) {
 	for _, theme := range []Theme{Print(), Dark()} {
 		for name, palette := range map[string][]color.Color{"methods": theme.Methods, "classes": theme.Classes, "domains": theme.Domains} {
 			for vision, matrix := range visions {

@@ -56,7 +56,7 @@ func Training(t Theme, d TrainingData) (*Grid, error) {
 	}
 	g.Legend = shown.entries
 	if len(d.Queried) > 0 && len(accuracies) > 0 {
-		g.Legend = append(g.Legend, Entry{"query round", []plot.Thumbnailer{asked{draw.LineStyle{Color: t.Muted}, t}}, 0})
+		g.Legend = append(g.Legend, Entry{"query round", []plot.Thumbnailer{queried{draw.LineStyle{Color: t.Muted}, t}}, 0})
 	}
 	return g, nil
 }

@@ -101,15 +101,15 @@ func (s Divided) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 	}
 	for k := range strata {
 		p := &strata[k]
-		ask := counts[k]
-		if spare > 0 && ask < len(p.rows) {
-			ask++
+		n := counts[k]
+		if spare > 0 && n < len(p.rows) {
+			n++
 			p.more = true
 		}
-		if ask == 0 {
+		if n == 0 {
 			continue
 		}
-		if p.picks, err = inner.Query(c.within(p.domain, p.rows, inner.Needs()), ask, r); err != nil {
+		if p.picks, err = inner.Query(c.within(p.domain, p.rows, inner.Needs()), n, r); err != nil {
 			return nil, fmt.Errorf("domain %d: %w", p.domain, err)
 		}
 		for i, q := range p.picks {

@@ -41,12 +41,12 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	var answers []int
+	var classes []int
 	for _, p := range picks {
 		fmt.Printf("%s: R = %v, ranks %d, %d, %d\n", p.ID, p.R, p.RankSu, p.RankSr, p.RankSd)
-		answers = append(answers, truth[p.ID])
+		classes = append(classes, truth[p.ID])
 	}
-	if err := pool.Record("truth", 1, active.IDs(picks), answers); err != nil {
+	if err := pool.Record("truth", 1, active.IDs(picks), classes); err != nil {
 		panic(err)
 	}
 	for _, l := range pool.Labelled() {

@@ -78,11 +78,11 @@ func TestPartOfThePool(t *testing.T) {
 		if !ok {
 			continue
 		}
-		if said := l.Limits(5, 1000, 10); said != "" {
-			t.Errorf("%s: of a small pool it says %q", s.Name(), said)
+		if note := l.Limits(5, 1000, 10); note != "" {
+			t.Errorf("%s: of a small pool it says %q", s.Name(), note)
 		}
-		if said := l.Limits(5, 50_000, 10); !strings.Contains(said, "of the 50000 candidates it looks at ") {
-			t.Errorf("%s: of a large pool it says %q", s.Name(), said)
+		if note := l.Limits(5, 50_000, 10); !strings.Contains(note, "of the 50000 candidates it looks at ") {
+			t.Errorf("%s: of a large pool it says %q", s.Name(), note)
 		}
 	}
 }

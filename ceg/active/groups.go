@@ -11,9 +11,9 @@ import (
 // any group. The sort is stable, by the number of the group's samples that come earlier or are
 // labelled; labelled lists the groups of labelled samples.
 func ByGroup[T any](samples []T, group func(T) int, labelled []int) {
-	asked := make(map[int]int)
+	queried := make(map[int]int)
 	for _, g := range labelled {
-		asked[g]++
+		queried[g]++
 	}
 	type turn struct {
 		sample T
@@ -21,8 +21,8 @@ func ByGroup[T any](samples []T, group func(T) int, labelled []int) {
 	}
 	list := make([]turn, len(samples))
 	for i, s := range samples {
-		list[i] = turn{s, asked[group(s)]}
-		asked[group(s)]++
+		list[i] = turn{s, queried[group(s)]}
+		queried[group(s)]++
 	}
 	slices.SortStableFunc(list, func(a, b turn) int { return cmp.Compare(a.turn, b.turn) })
 	for i, t := range list {
@@ -61,9 +61,9 @@ func (s Grouped) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 		rows[i] = i
 	}
 	ties.sort(rows)
-	asked := make(map[int]int)
+	queried := make(map[int]int)
 	for _, g := range c.LabelledGroups {
-		asked[g]++
+		queried[g]++
 	}
 	picks := make([]Pick, 0, n)
 	for {
@@ -71,12 +71,12 @@ func (s Grouped) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 		var turn []int
 		least, seen := 0, make(map[int]bool)
 		for k, i := range rows {
-			if a := asked[c.Groups[i]]; k == 0 || a < least {
+			if a := queried[c.Groups[i]]; k == 0 || a < least {
 				least = a
 			}
 		}
 		for _, i := range rows {
-			if g := c.Groups[i]; asked[g] == least && !seen[g] {
+			if g := c.Groups[i]; queried[g] == least && !seen[g] {
 				seen[g] = true
 				turn = append(turn, i)
 			}
@@ -89,7 +89,7 @@ func (s Grouped) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 		done := make(map[int]bool)
 		for _, p := range more {
 			p.Index = turn[p.Index]
-			asked[c.Groups[p.Index]]++
+			queried[c.Groups[p.Index]]++
 			done[p.Index] = true
 			picks = append(picks, p)
 		}

@@ -93,24 +93,24 @@ func TestGrouped(t *testing.T) {
 				}
 				seen[c.Groups[p.Index]] = true
 			}
-			for _, ask := range []int{0, 1, groups - 2, groups, 3 * groups, n} {
-				picks, err := active.Grouped{Strategy: s, TieSeed: 9}.Query(c, ask, stream())
-				if err != nil || len(picks) != ask {
-					t.Fatalf("%s: %d picks of %d: %v", s.Name(), len(picks), ask, err)
+			for _, n := range []int{0, 1, groups - 2, groups, 3 * groups, n} {
+				picks, err := active.Grouped{Strategy: s, TieSeed: 9}.Query(c, n, stream())
+				if err != nil || len(picks) != n {
+					t.Fatalf("%s: %d picks of %d: %v", s.Name(), len(picks), n, err)
 				}
-				asked := map[int]int{0: 1, 1: 2}
+				queried := map[int]int{0: 1, 1: 2}
 				for _, p := range picks {
 					least := size + 1
 					for g := range groups {
-						if rest := size + map[int]int{0: 1, 1: 2}[g] - asked[g]; rest > 0 {
-							least = min(least, asked[g])
+						if rest := size + map[int]int{0: 1, 1: 2}[g] - queried[g]; rest > 0 {
+							least = min(least, queried[g])
 						}
 					}
 					g := c.Groups[p.Index]
-					if asked[g] != least || c.IDs[p.Index] != p.ID {
-						t.Fatalf("%s, %s: %s is number %d of its group, and there are groups with %d", s.Name(), d, p.ID, asked[g]+1, least)
+					if queried[g] != least || c.IDs[p.Index] != p.ID {
+						t.Fatalf("%s, %s: %s is number %d of its group, and there are groups with %d", s.Name(), d, p.ID, queried[g]+1, least)
 					}
-					asked[g]++
+					queried[g]++
 				}
 				slices.SortFunc(picks, func(a, b active.Pick) int { return a.Index - b.Index })
 				for i := 1; i < len(picks); i++ {

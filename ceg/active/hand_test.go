@@ -112,8 +112,8 @@ func TestBatchCEGRanksAgain(t *testing.T) {
 			t.Fatalf("pick %d: ranks %d, %d, %d of row %d, want %d, %d, %d", k, p.RankSu, p.RankSr, p.RankSd, p.Index, u[p.Index], r[p.Index], d[p.Index])
 		}
 		for i := range u {
-			asked := slices.ContainsFunc(picks[:k+1], func(p Pick) bool { return p.Index == i })
-			if R := s.Weights.Combine(u[i], r[i], d[i]); !asked && (R < p.R || R == p.R && ties.before(i, p.Index)) {
+			queried := slices.ContainsFunc(picks[:k+1], func(p Pick) bool { return p.Index == i })
+			if R := s.Weights.Combine(u[i], r[i], d[i]); !queried && (R < p.R || R == p.R && ties.before(i, p.Index)) {
 				t.Fatalf("pick %d is row %d with R %v, but row %d has %v", k, p.Index, p.R, i, R)
 			}
 		}

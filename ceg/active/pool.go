@@ -130,7 +130,7 @@ func (p *Pool) LastRound() int {
 // not decrease. Unknown, repeated and already labelled IDs are errors, and so are classes out of
 // range.
 func (p *Pool) Record(oracle string, round int, ids []string, classes []int) error {
-	if err := p.checkAsk(oracle, round, ids); err != nil {
+	if err := p.checkQuery(oracle, round, ids); err != nil {
 		return fmt.Errorf("round %d: %w", round, err)
 	}
 	if len(classes) != len(ids) {
@@ -148,7 +148,7 @@ func (p *Pool) Record(oracle string, round int, ids []string, classes []int) err
 	return nil
 }
 
-func (p *Pool) checkAsk(oracle string, round int, ids []string) error {
+func (p *Pool) checkQuery(oracle string, round int, ids []string) error {
 	if oracle == "" {
 		return fmt.Errorf("the oracle has no name")
 	}

@@ -113,12 +113,12 @@ func TestSnapshotRoundTrip(t *testing.T) {
 		if !reflect.DeepEqual(back, p) && p.LabelledCount() > 0 || !reflect.DeepEqual(back.Snapshot(), s) {
 			t.Errorf("%+v came back as %+v", s, back.Snapshot())
 		}
-		ask, by := []string{"d", "b"}, "person"
+		list, by := []string{"d", "b"}, "person"
 		if p.LabelledCount() == 2 {
-			ask, by = []string{"a"}, "machine"
+			list, by = []string{"a"}, "machine"
 		}
 		if p.LabelledCount() < 3 {
-			if err := p.Record(by, 3, ask, []int{2, 1}[:len(ask)]); err != nil {
+			if err := p.Record(by, 3, list, []int{2, 1}[:len(list)]); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -197,25 +197,25 @@ func FuzzPool(f *testing.F) {
 		model := map[string]Label{}
 		var order []string
 		for i := 0; i+3 < len(steps); i += 4 {
-			ask := []string{ids[steps[i]%5]}
+			list := []string{ids[steps[i]%5]}
 			if steps[i+1] < 128 {
-				ask = append(ask, ids[steps[i+1]%5])
+				list = append(list, ids[steps[i+1]%5])
 			}
 			round, class := int(steps[i+2]%8)-1, int(steps[i+3]%5)-1
-			classes := slices.Repeat([]int{class}, len(ask))
+			classes := slices.Repeat([]int{class}, len(list))
 			allowed := class >= 0 && class < 3 && round >= max(p.LastRound(), 0)
 			seen := map[string]bool{}
-			for _, id := range ask {
+			for _, id := range list {
 				_, labelled := model[id]
 				allowed = allowed && id != "e" && !labelled && !seen[id]
 				seen[id] = true
 			}
-			err := p.Record("x", round, ask, classes)
+			err := p.Record("x", round, list, classes)
 			if (err == nil) != allowed {
-				t.Fatalf("round %d, %v, class %d: error %v, allowed %v", round, ask, class, err, allowed)
+				t.Fatalf("round %d, %v, class %d: error %v, allowed %v", round, list, class, err, allowed)
 			}
 			if err == nil {
-				for _, id := range ask {
+				for _, id := range list {
 					model[id] = Label{id, class, round, "x"}
 					order = append(order, id)
 				}

@@ -9,7 +9,7 @@ import (
 // draft is a config that is filled in setting by setting, with the specified values.
 type draft struct {
 	Config
-	said map[string]any
+	specified map[string]any
 }
 
 // info returns the facts of the data set.
@@ -37,8 +37,8 @@ func (d *draft) recipe() *Recipe {
 	return nil
 }
 
-func (d *draft) isSaid(path string) bool {
-	_, ok := d.said[path]
+func (d *draft) isSpecified(path string) bool {
+	_, ok := d.specified[path]
 	return ok
 }
 
@@ -87,7 +87,7 @@ func (d *draft) perDomain() any {
 // timing returns the labelling schedule.
 func (d *draft) timing() any {
 	own := d.Data.Dataset == datasets.Drawn || d.info().Yours && !d.info().Vectors
-	open := !d.isSaid("preset") && !d.isSaid("exploration.initial_share") && !d.isSaid("schedule.query_after")
+	open := !d.isSpecified("preset") && !d.isSpecified("exploration.initial_share") && !d.isSpecified("schedule.query_after")
 	if d.Preset == Ledg || AtOnce(d.Method) || own && open {
 		return Once
 	}

@@ -18,16 +18,16 @@ func (s Spec) Idle(c Config) string {
 	if len(c.Schedule.QueryAfter) > 0 {
 		return ""
 	}
-	said, err := s.said()
+	specified, err := s.specified()
 	if err != nil {
 		return ""
 	}
 	if strategy, _, both := strings.Cut(s.Method, "+"); both {
-		said["exploration.strategy"] = strategy
+		specified["exploration.strategy"] = strategy
 	}
 	var idle []string
 	for _, path := range choosing {
-		v, ok := said[path]
+		v, ok := specified[path]
 		if ok && v != (active.Uniform{}).Name() && v != c.Exploration.Initial {
 			idle = append(idle, fmt.Sprintf("%s %v", path, v))
 		}

@@ -254,8 +254,8 @@ func SplitMethod(method string) (strategy, objective string, ok bool) {
 	return strategy, objective, known && slices.Contains(active.Names(), strategy)
 }
 
-// asksDomains reports whether a strategy looks at domain probabilities.
-func asksDomains(strategy string) bool {
+// usesDomains reports whether a strategy looks at domain probabilities.
+func usesDomains(strategy string) bool {
 	s, err := active.ByName(strategy, active.Options{Weights: active.Gammas(1, 1)})
 	return err == nil && s.Needs().Has(active.DomainProbs)
 }

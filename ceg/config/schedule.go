@@ -73,7 +73,7 @@ func (c Config) DivideBudget(budget int) (initial int, rounds []int, err error) 
 // part of a label is lost; the last query gets the rest.
 func (s Schedule) divideShares(initialShare float64, budget, initial int) ([]int, error) {
 	counts := make([]int, len(s.QueryShares))
-	sum, asked := initialShare, initial
+	sum, queried := initialShare, initial
 	for i, share := range s.QueryShares {
 		sum = math.Round((sum+share)*1e9) / 1e9 // the decimal that was meant
 		upTo, err := cluster.Share(min(sum, 1), budget, cluster.Floor)
@@ -83,8 +83,8 @@ func (s Schedule) divideShares(initialShare float64, budget, initial int) ([]int
 		if i == len(counts)-1 {
 			upTo = budget
 		}
-		counts[i] = upTo - asked
-		asked = upTo
+		counts[i] = upTo - queried
+		queried = upTo
 	}
 	return counts, nil
 }

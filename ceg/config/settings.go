@@ -90,7 +90,7 @@ var table = []Setting{
 		}, Since: 2, Before: `""`, unsaid: []string{`"ceg"`, `"erm"`, `"fixmatch"`}},
 	{Path: "method", Flag: "method", Help: "strategy and objective; see ledg methods", More: "STRATEGY trains with objective ceg, STRATEGY-ce with erm, STRATEGY+OBJECTIVE with any other. An objective alone queries all labels at random upfront. With preset ledg it is fixmatch.",
 		Default: "by strategy and objective", value: func(d *draft) any {
-			if d.Preset == Ledg && !d.isSaid("exploration.strategy") && !d.isSaid("generalization.objective") {
+			if d.Preset == Ledg && !d.isSpecified("exploration.strategy") && !d.isSpecified("generalization.objective") {
 				return d.Generalization.Objective
 			}
 			return Method(d.Exploration.Strategy, d.Generalization.Objective)
@@ -292,7 +292,7 @@ var table = []Setting{
 		Default: presets, value: byPreset(OfUnlabelled, OfAll)},
 	{Path: "generalization.domain_loss", Help: "train the domain head",
 		Default: "true for ceg without preset ledg, and for strategies that need it", value: func(d *draft) any {
-			return d.Generalization.Objective == CEG && d.Preset != Ledg || asksDomains(d.Exploration.Strategy)
+			return d.Generalization.Objective == CEG && d.Preset != Ledg || usesDomains(d.Exploration.Strategy)
 		}},
 	{Path: "generalization.batch_norm", Help: "images that share batch statistics", Words: words(Joint, PerDomain),
 		Default: presets, value: byPreset(Joint, PerDomain)},

@@ -84,21 +84,21 @@ func asJSON(v any) string {
 // Unknown, out-of-range and contradictory settings are an *Error or a *Conflict, which names
 // both settings.
 func Resolve(s Spec) (Config, error) {
-	said, err := s.said()
+	specified, err := s.specified()
 	if err != nil {
 		return Config{}, err
 	}
-	unalias(said)
-	if err := splitMethod(said); err != nil {
+	unalias(specified)
+	if err := splitMethod(specified); err != nil {
 		return Config{}, err
 	}
-	if err := SplitNetwork(said); err != nil {
+	if err := SplitNetwork(specified); err != nil {
 		return Config{}, err
 	}
-	d := &draft{Config: Config{Format: Format}, said: said}
+	d := &draft{Config: Config{Format: Format}, specified: specified}
 	for i := range table {
 		row := &table[i]
-		v, ok := said[row.Path]
+		v, ok := specified[row.Path]
 		if name, isText := v.(string); isText && row.Path == "data.target" {
 			v = datasets.SameName(name)
 		}
@@ -132,14 +132,14 @@ func Must(s Spec) Config {
 	return c
 }
 
-// said returns all settings of a spec, by path.
-func (s Spec) said() (map[string]any, error) {
-	said := map[string]any{}
+// specified returns all settings of a spec, by path.
+func (s Spec) specified() (map[string]any, error) {
+	specified := map[string]any{}
 	for path, field := range s.fields() {
 		if v := reflect.ValueOf(field).Elem(); !v.IsZero() {
-			said[path] = v.Interface()
+			specified[path] = v.Interface()
 			if v.Kind() == reflect.String { // of any type of texts
-				said[path] = v.String()
+				specified[path] = v.String()
 			}
 		}
 	}
@@ -149,13 +149,13 @@ func (s Spec) said() (map[string]any, error) {
 			return nil, err
 		}
 		for path, v := range paths {
-			if before, ok := said[path]; ok && asJSON(before) != asJSON(v) {
+			if before, ok := specified[path]; ok && asJSON(before) != asJSON(v) {
 				return nil, conflict(path, before, path, v, "a setting is said once")
 			}
-			said[path] = v
+			specified[path] = v
 		}
 	}
-	return said, nil
+	return specified, nil
 }
 
 // number returns a value as a float64; ok is false if it is no number.
@@ -173,9 +173,9 @@ func number(v any) (f float64, ok bool) {
 }
 
 // unalias replaces aliases of strategies by their registered names.
-func unalias(said map[string]any) {
+func unalias(specified map[string]any) {
 	for _, path := range []string{"exploration.strategy", "exploration.initial", "method"} {
-		if name, ok := said[path].(string); ok {
+		if name, ok := specified[path].(string); ok {
 			strategy, rest := name, ""
 			if path == "method" {
 				if i := strings.IndexByte(name, '+'); i >= 0 {
@@ -184,14 +184,14 @@ func unalias(said map[string]any) {
 					strategy, rest = s, "-ce"
 				}
 			}
-			said[path] = active.Canonical(strategy) + rest
+			specified[path] = active.Canonical(strategy) + rest
 		}
 	}
 }
 
 // splitMethod splits a method's name into strategy and objective.
-func splitMethod(said map[string]any) error {
-	method, ok := said["method"].(string)
+func splitMethod(specified map[string]any) error {
+	method, ok := specified["method"].(string)
 	if !ok {
 		return nil
 	}
@@ -200,10 +200,10 @@ func splitMethod(said map[string]any) error {
 		return Errorf("method", "%q, want one of %s, or STRATEGY+OBJECTIVE", method, strings.Join(Methods(), ", "))
 	}
 	for path, is := range map[string]string{"exploration.strategy": strategy, "generalization.objective": objective} {
-		if other, ok := said[path]; ok && other != is {
+		if other, ok := specified[path]; ok && other != is {
 			return conflict("method", method, path, other, "the method is the strategy "+strategy+" with the objective "+objective)
 		}
-		said[path] = is
+		specified[path] = is
 	}
 	return nil
 }
@@ -211,12 +211,12 @@ func splitMethod(said map[string]any) error {
 // contradictions finds explicit settings that contradict each other.
 func (d *draft) contradictions() error {
 	c := d.Config
-	if w := c.Network.Weights; w != nil && w.Name == ImageNet && d.isSaid("network.width") {
+	if w := c.Network.Weights; w != nil && w.Name == ImageNet && d.isSpecified("network.width") {
 		if n, _ := LookupNetwork(c.Network.Name); n.Weights != "" && c.Network.Width != n.Width {
 			return conflict("network.width", c.Network.Width, "network.weights", w.Name, fmt.Sprintf("these weights of %s are of width %d", n.Name, n.Width))
 		}
 	}
-	if c.Schedule.Timing == Once && c.Exploration.InitialShare < 1 && !d.isSaid("schedule.query_after") {
+	if c.Schedule.Timing == Once && c.Exploration.InitialShare < 1 && !d.isSpecified("schedule.query_after") {
 		return conflict("schedule.timing", c.Schedule.Timing, "exploration.initial_share", c.Exploration.InitialShare, "once is all labels before training")
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/config/configtest"
 )
 
-func TestTimingsAskWhenTheySay(t *testing.T) {
+func TestTimingsQueryOnSchedule(t *testing.T) {
 	for _, tc := range []struct {
 		dataset string
 		preset  config.Preset

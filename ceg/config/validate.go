@@ -15,7 +15,7 @@ import (
 
 // check reports a value that the setting cannot have. A number must not be 0 explicitly where 0
 // stands for a default.
-func (s Setting) check(c Config, said bool) error {
+func (s Setting) check(c Config, specified bool) error {
 	field := s.field(&c)
 	if s.Words != nil {
 		text := fmt.Sprint(field.Interface())
@@ -23,7 +23,7 @@ func (s Setting) check(c Config, said bool) error {
 			return Errorf(s.Path, "%q, want one of %s", text, s.Valid())
 		}
 	}
-	if s.Range == "" || s.Zero != "" && field.IsZero() && !said {
+	if s.Range == "" || s.Zero != "" && field.IsZero() && !specified {
 		return nil
 	}
 	values := []reflect.Value{field}

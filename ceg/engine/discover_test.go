@@ -144,7 +144,7 @@ func TestPlugins(t *testing.T) {
 	}
 }
 
-func TestPythonIsAskedOnlyWhereItCanHelp(t *testing.T) {
+func TestPythonIsRunOnlyWhereItCanHelp(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		files    []string
@@ -159,12 +159,12 @@ func TestPythonIsAskedOnlyWhereItCanHelp(t *testing.T) {
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			asked := false
+			ran := false
 			s := machine(tree(t, test.files...), nil)
-			s.python = func() []string { asked = true; return nil }
+			s.python = func() []string { ran = true; return nil }
 			s.plugins(test.thorough)
-			if asked != test.want {
-				t.Errorf("python3 asked: %v, want %v", asked, test.want)
+			if ran != test.want {
+				t.Errorf("python3 asked: %v, want %v", ran, test.want)
 			}
 		})
 	}

@@ -89,9 +89,9 @@ func join(a, b string) string {
 // and creation_order), which has better cache locality than a queue of ready nodes. Results are
 // identical, bit by bit. A training step takes a tenth less (CEG on smallcnn of width 64 or
 // resnet18 of width 16), DDAIG's a fifth.
-func goOptions(asked []string, cores int) (options []string, notice string) {
+func goOptions(requested []string, cores int) (options []string, notice string) {
 	safe := false
-	for _, o := range asked {
+	for _, o := range requested {
 		switch key, value, _ := strings.Cut(o, "="); key {
 		case "parallelism":
 			if value != "0" && !strings.HasPrefix(value, "-") {
@@ -105,15 +105,15 @@ func goOptions(asked []string, cores int) (options []string, notice string) {
 	if !safe {
 		options = []string{"parallelism=-1"}
 	}
-	if len(asked) == 0 && cores == 1 {
+	if len(requested) == 0 && cores == 1 {
 		options = append(options, "ops_sequential", "creation_order")
 	}
-	return append(options, asked...), notice
+	return append(options, requested...), notice
 }
 
 // newGo makes GoMLX's pure-Go backend; see goOptions.
-func newGo(asked []string) (backend compute.Backend, notice string, err error) {
-	options, notice := goOptions(asked, runtime.GOMAXPROCS(0))
+func newGo(requested []string) (backend compute.Backend, notice string, err error) {
+	options, notice := goOptions(requested, runtime.GOMAXPROCS(0))
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {
 		return nil, "", fmt.Errorf("opening the Go backend quietly: %w", err)

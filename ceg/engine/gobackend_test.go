@@ -132,9 +132,9 @@ func TestOpenGoOptions(t *testing.T) {
 // On one core a graph runs in the order of its making, unless options say how.
 func TestGoOptionsOnOneCore(t *testing.T) {
 	for _, test := range []struct {
-		asked string
-		cores int
-		want  string
+		requested string
+		cores     int
+		want      string
 	}{
 		{"", 1, "parallelism=-1,ops_sequential,creation_order"},
 		{"", 2, "parallelism=-1"},
@@ -142,13 +142,13 @@ func TestGoOptionsOnOneCore(t *testing.T) {
 		{"ops_sequential", 1, "ops_sequential"},
 		{"parallelism=-1", 1, "parallelism=-1"},
 	} {
-		var asked []string
-		if test.asked != "" {
-			asked = strings.Split(test.asked, ",")
+		var requested []string
+		if test.requested != "" {
+			requested = strings.Split(test.requested, ",")
 		}
-		options, _ := goOptions(asked, test.cores)
+		options, _ := goOptions(requested, test.cores)
 		if got := strings.Join(options, ","); got != test.want {
-			t.Errorf("%q on %d cores: got %q, want %q", test.asked, test.cores, got, test.want)
+			t.Errorf("%q on %d cores: got %q, want %q", test.requested, test.cores, got, test.want)
 		}
 	}
 }

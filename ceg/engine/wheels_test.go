@@ -51,11 +51,11 @@ func fakeWheel(t *testing.T, project string, args ...string) (wheel, []byte) {
 }
 
 // index serves wheels as pip's index, and makes them the known ones. asked counts the requests.
-func index(t *testing.T, served map[string][]byte, known ...wheel) (asked *int) {
+func index(t *testing.T, served map[string][]byte, known ...wheel) (requests *int) {
 	t.Helper()
-	asked = new(int)
+	requests = new(int)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		*asked++
+		*requests++
 		project, file, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 		data, ok := served[project]
 		switch {
@@ -76,7 +76,7 @@ func index(t *testing.T, served map[string][]byte, known ...wheel) (asked *int) 
 	t.Setenv("PIP_FIND_LINKS", "")
 	t.Setenv("PIP_RETRIES", "0")
 	t.Setenv("PIP_INDEX_URL", s.URL)
-	return asked
+	return requests
 }
 
 // install installs a plugin for the CPU.
@@ -124,7 +124,7 @@ func TestInstallCPU(t *testing.T) {
 	second, secondData := fakeWheel(t, "second", "-O2")
 	broken, brokenData := fakeWheel(t, "broken", "-DBROKEN_ABORT")
 	served := map[string][]byte{"first": firstData, "second": secondData, "broken": brokenData}
-	asked := index(t, served, first, second)
+	requests := index(t, served, first, second)
 
 	plugin, err := install(t, "")
 	if err != nil {
@@ -142,9 +142,9 @@ func TestInstallCPU(t *testing.T) {
 	}
 
 	t.Run("again without asking anybody", func(t *testing.T) {
-		*asked = 0
-		if _, err := install(t, ""); err != nil || *asked != 0 {
-			t.Errorf("%d requests, %v", *asked, err)
+		*requests = 0
+		if _, err := install(t, ""); err != nil || *requests != 0 {
+			t.Errorf("%d requests, %v", *requests, err)
 		}
 	})
 	t.Run("copied", func(t *testing.T) {

@@ -1,5 +1,5 @@
 // Package evaluate measures accuracy: on source validation splits, on the target domain, and of
-// pseudo-labels. Only this package and the simulated annotator of package labels/ask read the
+// pseudo-labels. Only this package and the simulated annotator of package labels/acquire read the
 // true classes of unlabelled examples.
 package evaluate
 
@@ -37,7 +37,7 @@ func (v Evaluator) PseudoLabels(sum *result.PseudoLabel, examples []int, labels 
 	for i, x := range examples {
 		sum.Total++
 		if sure[i] {
-			sum.Kept++
+			sum.Accepted++
 			switch v.Truth.Class(x) {
 			case int(labels[i]):
 				sum.Correct++

@@ -12,8 +12,8 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// answers are the classes that the fake networks of these tests answer, by example.
-var answers = []int32{0, 1, 1, 0, 1, 0, 1, 1}
+// predicted are the classes that the fake networks of these tests predict, by example.
+var predicted = []int32{0, 1, 1, 0, 1, 0, 1, 1}
 
 // evaluator has two sources and the target c. The first source and the target each have an image
 // of unknown class.
@@ -34,13 +34,13 @@ func evaluator(target int) evaluate.Evaluator {
 }
 
 // each answers in batches of two, and records what it was asked.
-func each(asked *[]int) evaluate.Each {
+func each(seen *[]int) evaluate.Each {
 	return func(ctx context.Context, examples []int, fn func(n int, logits []float32)) error {
-		*asked = append(*asked, examples...)
+		*seen = append(*seen, examples...)
 		for batch := range slices.Chunk(examples, 2) {
 			var logits []float32
 			for _, i := range batch {
-				logits = append(logits, []float32{float32(1 - answers[i]), float32(answers[i])}...)
+				logits = append(logits, []float32{float32(1 - predicted[i]), float32(predicted[i])}...)
 			}
 			fn(len(batch), logits)
 		}
@@ -49,13 +49,13 @@ func each(asked *[]int) evaluate.Each {
 }
 
 func TestAccuracies(t *testing.T) {
-	var asked []int
-	list, err := evaluator(2).Accuracies(t.Context(), each(&asked), true)
+	var seen []int
+	list, err := evaluator(2).Accuracies(t.Context(), each(&seen), true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []int{0, 3, 4, 5, 6}; !slices.Equal(asked, want) {
-		t.Errorf("the networks saw the examples %v, want those of known classes alone, %v", asked, want)
+	if want := []int{0, 3, 4, 5, 6}; !slices.Equal(seen, want) {
+		t.Errorf("the networks saw the examples %v, want those of known classes alone, %v", seen, want)
 	}
 	want := []struct {
 		domain, split string
@@ -89,8 +89,8 @@ func TestAccuracies(t *testing.T) {
 }
 
 func TestAccuraciesBeforeTheEnd(t *testing.T) {
-	var asked []int
-	list, err := evaluator(2).Accuracies(t.Context(), each(&asked), false)
+	var seen []int
+	list, err := evaluator(2).Accuracies(t.Context(), each(&seen), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,9 +102,9 @@ func TestAccuraciesBeforeTheEnd(t *testing.T) {
 }
 
 func TestAccuraciesWithoutTarget(t *testing.T) {
-	var asked []int
+	var seen []int
 	v := evaluator(-1)
-	list, err := v.Accuracies(t.Context(), each(&asked), true)
+	list, err := v.Accuracies(t.Context(), each(&seen), true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,14 +122,14 @@ func TestAccuraciesWithoutTarget(t *testing.T) {
 }
 
 func TestValidation(t *testing.T) {
-	var asked []int
+	var seen []int
 	v := evaluator(2)
-	sum, err := v.Validation(t.Context(), each(&asked))
+	sum, err := v.Validation(t.Context(), each(&seen))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []int{0, 3, 4}; !slices.Equal(asked, want) {
-		t.Errorf("the networks saw the examples %v, want %v", asked, want)
+	if want := []int{0, 3, 4}; !slices.Equal(seen, want) {
+		t.Errorf("the networks saw the examples %v, want %v", seen, want)
 	}
 	if want := (result.Tally{Correct: 2, Total: 3}); sum != want {
 		t.Errorf("validation gives %+v, want %+v", sum, want)
@@ -156,7 +156,7 @@ func TestPseudoLabels(t *testing.T) {
 	v := evaluator(2)
 	v.PseudoLabels(&sum, []int{0, 1, 3}, []int32{0, 1, 0}, []bool{true, true, true})
 	v.PseudoLabels(&sum, []int{4, 2}, []int32{1, 0}, []bool{true, false})
-	if want := (result.PseudoLabel{Correct: 2, Kept: 4, Total: 5, Unknown: 1}); sum != want {
+	if want := (result.PseudoLabel{Correct: 2, Accepted: 4, Total: 5, Unknown: 1}); sum != want {
 		t.Errorf("pseudo-labels are %+v, want %+v", sum, want)
 	}
 	if got, want := v.Reliable([]int{0, 1, 3}, []int{0, 1, 0}), (result.Tally{Correct: 1, Total: 2, Unknown: 1}); got != want {

@@ -20,10 +20,10 @@ func TestKappa(t *testing.T) {
 		for range c.times {
 			id := fmt.Sprint(n)
 			n++
-			events = append(events, answer(id, c.b, "zoe"), answer(id, c.a, "ann"))
+			events = append(events, labelled(id, c.b, "zoe"), labelled(id, c.a, "ann"))
 		}
 	}
-	events = append(events, answer("alone", "cat", "ann"), Event{Kind: Bad, ID: "0", By: "eve"}, answer("1", "cat", "eve"))
+	events = append(events, labelled("alone", "cat", "ann"), Event{Kind: Bad, ID: "0", By: "eve"}, labelled("1", "cat", "eve"))
 	must[[]Event](t)(l.Append(events...))
 	l.View(func(s *State) {
 		list, differ := s.Agreements()
@@ -51,12 +51,12 @@ func TestRules(t *testing.T) {
 		status Status
 		class  string
 		tie    string
-	}{{Newest, IsLabelled, "dog", "dog"}, {Majority, IsLabelled, "cat", "dog"}, {AskAgain, IsDisputed, "", ""}} {
+	}{{Newest, IsLabelled, "dog", "dog"}, {Majority, IsLabelled, "cat", "dog"}, {Unanimous, IsDisputed, "", ""}} {
 		l := open(t, t.TempDir(), Options{Rule: c.rule})
-		ask(t, l, 0, "1", "2", "3", "4")
-		must[[]Event](t)(l.Append(answer("1", "cat", "ann"), answer("1", "cat", "bob"), answer("1", "dog", "eve"),
-			answer("2", "cat", "ann"), answer("2", "dog", "eve"), Event{Kind: Unsure, ID: "2", By: "bob"},
-			answer("3", "cat", "ann"), answer("3", "cat", "bob"), answer("4", "horse, or pony", "ann")))
+		query(t, l, 0, "1", "2", "3", "4")
+		must[[]Event](t)(l.Append(labelled("1", "cat", "ann"), labelled("1", "cat", "bob"), labelled("1", "dog", "eve"),
+			labelled("2", "cat", "ann"), labelled("2", "dog", "eve"), Event{Kind: Unsure, ID: "2", By: "bob"},
+			labelled("3", "cat", "ann"), labelled("3", "cat", "bob"), labelled("4", "horse, or pony", "ann")))
 		want := func(id string, status Status, class string) {
 			t.Helper()
 			if v := l.image(id); v.Status != status || v.Class != class {
@@ -70,7 +70,7 @@ func TestRules(t *testing.T) {
 		} else {
 			want("2", c.status, c.tie)
 		}
-		if c.rule == AskAgain && l.queued() != "1 2" {
+		if c.rule == Unanimous && l.queued() != "1 2" {
 			t.Errorf("queue %s", l.queued())
 		}
 		must[[]Event](t)(l.Append(Event{Kind: Corrected, ID: "1", Class: "horse, or pony", By: "bob"}))
@@ -89,12 +89,12 @@ func TestRules(t *testing.T) {
 func TestSetRule(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir, Options{})
-	ask(t, l, 0, "1")
-	must[[]Event](t)(l.Append(answer("1", "cat", "ann"), answer("1", "cat", "bob"), answer("1", "dog", "eve")))
+	query(t, l, 0, "1")
+	must[[]Event](t)(l.Append(labelled("1", "cat", "ann"), labelled("1", "cat", "bob"), labelled("1", "dog", "eve")))
 	for _, c := range []struct {
 		rule  Rule
 		class string
-	}{{Majority, "cat"}, {AskAgain, ""}, {AskAgain, ""}, {Newest, "dog"}} {
+	}{{Majority, "cat"}, {Unanimous, ""}, {Unanimous, ""}, {Newest, "dog"}} {
 		if err := l.SetRule(c.rule, "ann", "test"); err != nil {
 			t.Fatal(err)
 		}
@@ -111,20 +111,20 @@ func TestSetRule(t *testing.T) {
 	})
 	_, err := l.Append(Event{Kind: Ruled, Rule: "loudest"})
 	wantError(t, err, "loudest")
-	_, err = l.Append(Event{Kind: Answered, ID: "1", Class: "cat", Rule: "newest"})
+	_, err = l.Append(Event{Kind: Labelled, ID: "1", Class: "cat", Rule: "newest"})
 	wantError(t, err, `the rule "newest"`)
 }
 
 func TestImport(t *testing.T) {
 	l := open(t, t.TempDir(), Options{})
-	ask(t, l, 0, "1", "2", "3")
+	query(t, l, 0, "1", "2", "3")
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	list := []Event{
-		{Kind: Answered, ID: "1", Class: "cat", By: "ann", At: at, Tool: "csv"},
-		{Kind: Answered, ID: "1", Class: "dog", By: "bob", At: at, Tool: "csv"},
+		{Kind: Labelled, ID: "1", Class: "cat", By: "ann", At: at, Tool: "csv"},
+		{Kind: Labelled, ID: "1", Class: "dog", By: "bob", At: at, Tool: "csv"},
 		{Kind: Skipped, ID: "2", By: "bob", At: at, Tool: "csv"},
-		{Kind: Answered, ID: "3", Class: "dog", By: "bob", Tool: "csv"},
-		{Kind: Answered, ID: "3", Class: "dog", By: "bob", Tool: "csv"},
+		{Kind: Labelled, ID: "3", Class: "dog", By: "bob", Tool: "csv"},
+		{Kind: Labelled, ID: "3", Class: "dog", By: "bob", Tool: "csv"},
 	}
 	if e := must[Imported](t)(l.Import(list)); len(e.New) != 4 || e.Known != 1 || e.New[0].At.IsZero() {
 		t.Fatalf("imported %+v", e)

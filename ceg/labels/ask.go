@@ -9,8 +9,8 @@ import (
 
 // Question is a queried image.
 type Question struct {
-	ID     string
-	Asking *Asking // nil if nothing is known
+	ID        string
+	QueryInfo *QueryInfo // nil if nothing is known
 }
 
 // Query queries images in a round, in order, and returns the events of those not yet queried in
@@ -31,7 +31,7 @@ func (l *Ledger) Query(by string, round int, questions []Question) ([]Event, err
 			case v.Status == IsLabelled || v.Status == IsBad || v.Status == IsNone || v.Status == IsUnsure:
 				continue
 			}
-			events = append(events, Event{Kind: Queried, ID: q.ID, Round: round, By: by, Asking: q.Asking})
+			events = append(events, Event{Kind: Queried, ID: q.ID, Round: round, By: by, QueryInfo: q.QueryInfo})
 		}
 		return events, nil
 	})
@@ -64,7 +64,7 @@ func (l *Ledger) Import(events []Event) (done Imported, err error) {
 			if !e.Kind.acts() {
 				return nil, fmt.Errorf("%s: %q: only labels are imported", e.Kind, e.ID)
 			}
-			if e.Asking != nil {
+			if e.QueryInfo != nil {
 				return nil, errors.New("only a query has scores")
 			}
 			k := key{Event{Kind: e.Kind, ID: e.ID, Class: e.Class, By: e.By, Tool: e.Tool}, 0}
@@ -74,7 +74,7 @@ func (l *Ledger) Import(events []Event) (done Imported, err error) {
 			switch {
 			case here[k] || s.knows(e):
 				done.Known++
-			case !e.At.IsZero() && s.saidAfter(e):
+			case !e.At.IsZero() && s.labelledAfter(e):
 				done.Older++
 			default:
 				here[k] = true
@@ -90,9 +90,9 @@ func (l *Ledger) Import(events []Event) (done Imported, err error) {
 	return done, err
 }
 
-// saidAfter reports whether an event's annotator has a later event about the image that is not
+// labelledAfter reports whether an event's annotator has a later event about the image that is not
 // undone.
-func (s *State) saidAfter(e Event) bool {
+func (s *State) labelledAfter(e Event) bool {
 	k, ok := s.index[e.ID]
 	if !ok {
 		return false

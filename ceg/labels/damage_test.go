@@ -11,8 +11,8 @@ import (
 func TestDamage(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir, Options{})
-	ask(t, l, 0, "1", "2", "3")
-	must[[]Event](t)(l.Append(answer("1", "cat", "ann")))
+	query(t, l, 0, "1", "2", "3")
+	must[[]Event](t)(l.Append(labelled("1", "cat", "ann")))
 	l.Close()
 	path := filepath.Join(dir, File)
 	whole := must[[]byte](t)(os.ReadFile(path))
@@ -37,7 +37,7 @@ func TestDamage(t *testing.T) {
 		} else if n == last {
 			notes = 0
 		}
-		e := must[[]Event](t)(l.Append(answer("2", "dog", "bob")))
+		e := must[[]Event](t)(l.Append(labelled("2", "dog", "bob")))
 		if e[0].N != want+1 || len(l.Notes()) != notes {
 			t.Fatalf("%d bytes: event %d, notes %q", n, e[0].N, l.Notes())
 		}
@@ -49,8 +49,8 @@ func TestDamage(t *testing.T) {
 			}
 		} else if len(cut) != 1 {
 			t.Errorf("%d bytes: %q keep what was cut, want one file", n, cut)
-		} else if kept := must[[]byte](t)(os.ReadFile(cut[0])); !bytes.Equal(kept, whole[last:n]) {
-			t.Errorf("%d bytes: %q was cut, %q kept", n, whole[last:n], kept)
+		} else if saved := must[[]byte](t)(os.ReadFile(cut[0])); !bytes.Equal(saved, whole[last:n]) {
+			t.Errorf("%d bytes: %q was cut, %q kept", n, whole[last:n], saved)
 		} else if err := os.Remove(cut[0]); err != nil {
 			t.Fatal(err)
 		}
@@ -93,12 +93,12 @@ func TestDamage(t *testing.T) {
 func TestReplaced(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	l, o := open(t, dir, Options{}), open(t, other, Options{})
-	must[[]Event](t)(l.Append(answer("1", "cat", "ann"), answer("2", "cat", "ann")))
-	must[[]Event](t)(o.Append(answer("3", "dog", "ann")))
+	must[[]Event](t)(l.Append(labelled("1", "cat", "ann"), labelled("2", "cat", "ann")))
+	must[[]Event](t)(o.Append(labelled("3", "dog", "ann")))
 	if err := os.Rename(o.Path(), l.Path()); err != nil {
 		t.Fatal(err)
 	}
-	e := must[[]Event](t)(l.Append(answer("4", "dog", "ann")))
+	e := must[[]Event](t)(l.Append(labelled("4", "dog", "ann")))
 	if e[0].N != 2 || l.image("1").N != 0 || l.image("3").Class != "dog" {
 		t.Errorf("event %d, 1 is %+v", e[0].N, l.image("1"))
 	}
@@ -114,7 +114,7 @@ func TestReplaced(t *testing.T) {
 // be one that can cut: Windows has none for appending that can.
 func TestMendAppendOnly(t *testing.T) {
 	l := open(t, t.TempDir(), Options{})
-	must[[]Event](t)(l.Append(answer("1", "cat", "ann")))
+	must[[]Event](t)(l.Append(labelled("1", "cat", "ann")))
 	whole := must[[]byte](t)(os.ReadFile(l.path))
 	if err := os.WriteFile(l.path, append(bytes.Clone(whole), `{"n":2,"event":"`...), 0o666); err != nil {
 		t.Fatal(err)
@@ -136,17 +136,17 @@ func TestMendAppendOnly(t *testing.T) {
 // A failed write leaves the file and the state as they were.
 func TestWriteFails(t *testing.T) {
 	l := open(t, t.TempDir(), Options{})
-	must[[]Event](t)(l.Append(answer("1", "cat", "ann")))
+	must[[]Event](t)(l.Append(labelled("1", "cat", "ann")))
 	l.mu.Lock()
 	good := l.file
 	l.file = must[*os.File](t)(os.Open(l.path)) // cannot be written
 	l.mu.Unlock()
-	_, err := l.Append(answer("2", "cat", "ann"))
+	_, err := l.Append(labelled("2", "cat", "ann"))
 	wantError(t, err, l.path)
 	l.mu.Lock()
 	l.file = good
 	l.mu.Unlock()
-	e := must[[]Event](t)(l.Append(answer("3", "cat", "ann")))
+	e := must[[]Event](t)(l.Append(labelled("3", "cat", "ann")))
 	if e[0].N != 2 || l.image("2").N != 0 || l.image("1").Class != "cat" {
 		t.Errorf("event %d, 2 is %+v", e[0].N, l.image("2"))
 	}

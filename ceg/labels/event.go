@@ -25,10 +25,11 @@ const (
 type Kind string
 
 const (
-	// Queried: the image was queried.
+	// Queried: the image was queried. The values of Queried and Labelled are the format of older
+	// ledgers.
 	Queried Kind = "asked"
-	// Answered: an annotator assigned the class.
-	Answered Kind = "answered"
+	// Labelled: an annotator assigned the class.
+	Labelled Kind = "answered"
 	// Skipped: the annotator does not label it.
 	Skipped Kind = "skipped"
 	// Later: the annotator wants to see it again when all other queries have a label.
@@ -49,7 +50,7 @@ const (
 )
 
 // kinds lists all, in the order of their numbers in a record.
-var kinds = []Kind{Queried, Answered, Skipped, Unsure, Bad, Corrected, Undone, Redone, Ruled, Later, None}
+var kinds = []Kind{Queried, Labelled, Skipped, Unsure, Bad, Corrected, Undone, Redone, Ruled, Later, None}
 
 // acts reports whether an event of the kind can be undone.
 func (k Kind) acts() bool { return k != Queried && k != Undone && k != Redone && k != Ruled }
@@ -82,12 +83,12 @@ type Event struct {
 	Of int64
 	// Rule is the new rule of a Ruled event.
 	Rule string
-	// Asking is set only for Queried, and may be nil.
-	Asking *Asking
+	// QueryInfo is set only for Queried, and may be nil.
+	QueryInfo *QueryInfo
 }
 
-// Asking holds what was known about an image when it was queried.
-type Asking struct {
+// QueryInfo holds what was known about an image when it was queried.
+type QueryInfo struct {
 	// Scores are the query strategy's, by the column names of queries.csv.
 	Scores map[string]float64 `json:"scores,omitempty"`
 	// Predicted is the class that the model predicted, followed by its probability; Model names
@@ -118,14 +119,15 @@ type line struct {
 	Act     int64   `json:"act,omitempty"` // of events that are not the first of it
 	Of      int64   `json:"of,omitempty"`
 	Rule    string  `json:"rule,omitempty"`
-	Guess   string  `json:"guess,omitempty"` // old name of predicted, which is read and not written
-	*Asking
+	// OldPredicted is the old key of Predicted, which is read and not written.
+	OldPredicted string `json:"guess,omitempty"`
+	*QueryInfo
 }
 
 // MarshalJSON returns the line of the ledger, without its newline.
 func (e Event) MarshalJSON() ([]byte, error) {
 	l := line{N: e.N, Kind: e.Kind, ID: e.ID, Domain: e.Domain, Class: e.Class, By: e.By,
-		At: e.At.UTC().Format(time.RFC3339Nano), Seconds: e.Seconds, Tool: e.Tool, Of: e.Of, Rule: e.Rule, Asking: e.Asking}
+		At: e.At.UTC().Format(time.RFC3339Nano), Seconds: e.Seconds, Tool: e.Tool, Of: e.Of, Rule: e.Rule, QueryInfo: e.QueryInfo}
 	if !utf8.ValidString(e.ID) {
 		l.ID, l.RawID = "", []byte(e.ID)
 	}
@@ -140,7 +142,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads a line of the ledger. An unknown field is an error.
 func (e *Event) UnmarshalJSON(data []byte) error {
-	l := line{Asking: new(Asking)}
+	l := line{QueryInfo: new(QueryInfo)}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&l); err != nil {
@@ -164,14 +166,14 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 	if e.Act == 0 && e.Kind.acts() {
 		e.Act = e.N
 	}
-	l.Predicted = cmp.Or(l.Predicted, l.Guess)
-	if !l.Asking.empty() {
-		e.Asking = l.Asking
+	l.Predicted = cmp.Or(l.Predicted, l.OldPredicted)
+	if !l.QueryInfo.empty() {
+		e.QueryInfo = l.QueryInfo
 	}
 	return nil
 }
 
-func (a *Asking) empty() bool {
+func (a *QueryInfo) empty() bool {
 	return len(a.Scores) == 0 && a.Predicted+a.Model+a.Instead+a.Digest == "" && a.Probability == 0
 }
 
@@ -198,7 +200,7 @@ func (e Event) check() error {
 		return fmt.Errorf("%s: it has no ID", e.Kind)
 	case strings.ContainsRune(e.ID, 0):
 		return fmt.Errorf("%s: ID %q has a zero byte", e.Kind, e.ID)
-	case (e.Kind == Answered || e.Kind == Corrected) && e.Class == "":
+	case (e.Kind == Labelled || e.Kind == Corrected) && e.Class == "":
 		return fmt.Errorf("%s: %q has no class", e.Kind, e.ID)
 	case (e.Kind == Queried || e.Kind == Skipped || e.Kind == Later || e.Kind == Bad || e.Kind == None) && e.Class != "":
 		return fmt.Errorf("%s: %q has the class %q, want none", e.Kind, e.ID, e.Class)
@@ -218,16 +220,16 @@ func (e Event) check() error {
 			return fmt.Errorf("%s: %q: %w", e.Kind, e.ID, err)
 		}
 	}
-	if e.Asking == nil {
+	if e.QueryInfo == nil {
 		return nil
 	}
 	if e.Kind != Queried {
 		return fmt.Errorf("%s: %q has scores, which only a query has", e.Kind, e.ID)
 	}
-	if p := e.Asking.Probability; !(p >= 0 && p <= 1) {
+	if p := e.QueryInfo.Probability; !(p >= 0 && p <= 1) {
 		return fmt.Errorf("%s: %q: the prediction has probability %v", e.Kind, e.ID, p)
 	}
-	for name, v := range e.Asking.Scores {
+	for name, v := range e.QueryInfo.Scores {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return fmt.Errorf("%s: %q: score %s is %v", e.Kind, e.ID, name, v)
 		}

@@ -23,7 +23,7 @@ func Example() {
 	if _, err := l.Query("run", 0, []labels.Question{{ID: "north/1.jpg"}, {ID: "north/2.jpg"}}); err != nil {
 		log.Fatal(err)
 	}
-	if _, err := l.Append(labels.Event{Kind: labels.Answered, ID: "north/2.jpg", Class: "dog", By: "ann", Seconds: 1.5}); err != nil {
+	if _, err := l.Append(labels.Event{Kind: labels.Labelled, ID: "north/2.jpg", Class: "dog", By: "ann", Seconds: 1.5}); err != nil {
 		log.Fatal(err)
 	}
 	l.View(func(s *labels.State) {

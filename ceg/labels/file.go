@@ -113,19 +113,19 @@ func (l *Ledger) mend(torn []byte) error {
 		l.tell()
 		return nil
 	}
-	kept, err := os.CreateTemp(filepath.Dir(l.path), File+".cut-*")
+	backup, err := os.CreateTemp(filepath.Dir(l.path), File+".cut-*")
 	if err != nil {
 		return err
 	}
-	_, err = kept.Write(torn)
-	if err = errors.Join(err, kept.Sync(), kept.Close()); err == nil {
+	_, err = backup.Write(torn)
+	if err = errors.Join(err, backup.Sync(), backup.Close()); err == nil {
 		err = l.cut(l.offset)
 	}
 	if err != nil {
-		os.Remove(kept.Name())
+		os.Remove(backup.Name())
 		return fmt.Errorf("%s: the half-written last line is left: %w", at, err)
 	}
-	l.notes = append(l.notes, fmt.Sprintf("%s: the last line was half-written (%d bytes) when its writer stopped; it is moved to %s, and was never reported as saved", at, len(torn), kept.Name()))
+	l.notes = append(l.notes, fmt.Sprintf("%s: the last line was half-written (%d bytes) when its writer stopped; it is moved to %s, and was never reported as saved", at, len(torn), backup.Name()))
 	return nil
 }
 

@@ -18,10 +18,10 @@ func slowly(events []Event, id string) (status Status, class string) {
 		}
 	}
 	newest := make(map[Kind]int64) // of each kind, that counts
-	var said Event
+	var current Event
 	replaced := int64(0)
 	for _, e := range events {
-		if e.Asking != nil && e.Asking.Instead == id {
+		if e.QueryInfo != nil && e.QueryInfo.Instead == id {
 			replaced = e.N
 		}
 		if e.ID != id || e.Kind.acts() && undone[e.Act] {
@@ -29,18 +29,18 @@ func slowly(events []Event, id string) (status Status, class string) {
 		}
 		newest[e.Kind] = e.N
 		if e.Kind.acts() && e.Kind != Skipped && e.Kind != Later {
-			said = e
+			current = e
 		}
 	}
 	switch {
-	case said.Kind == Bad:
+	case current.Kind == Bad:
 		return IsBad, ""
-	case said.Kind == None:
+	case current.Kind == None:
 		return IsNone, ""
-	case said.Kind == Unsure:
-		return IsUnsure, said.Class
-	case said.N != 0:
-		return IsLabelled, said.Class
+	case current.Kind == Unsure:
+		return IsUnsure, current.Class
+	case current.N != 0:
+		return IsLabelled, current.Class
 	case replaced > newest[Queried]:
 		return IsReplaced, ""
 	case newest[Skipped] > newest[Queried]:
@@ -68,10 +68,10 @@ func FuzzFold(f *testing.F) {
 			case 0:
 				e.Kind, e.Class, e.Round = Queried, "", int(b>>4)
 				if b&8 != 0 {
-					e.Asking = &Asking{Instead: fmt.Sprint((b >> 5) % 7), Predicted: "cat", Probability: 0.5}
+					e.QueryInfo = &QueryInfo{Instead: fmt.Sprint((b >> 5) % 7), Predicted: "cat", Probability: 0.5}
 				}
 			case 1:
-				e.Kind = Answered
+				e.Kind = Labelled
 			case 2:
 				e.Kind, e.Class = Skipped, ""
 			case 3:
@@ -90,7 +90,7 @@ func FuzzFold(f *testing.F) {
 			case 8:
 				e = Event{Kind: []Kind{Undone, Redone}[b&1], By: e.By, Of: int64(b >> 1)}
 			case 9: // a page
-				e.Kind = Answered
+				e.Kind = Labelled
 				other := e
 				other.ID = fmt.Sprint((b + 1) % 7)
 				list = append(list, other)
@@ -188,8 +188,8 @@ func FuzzEvent(f *testing.F) {
 		if !e.Kind.acts() {
 			e.Act, again.Act = 0, 0
 		}
-		if e.Asking != nil && len(e.Asking.Scores) == 0 {
-			e.Asking.Scores = nil
+		if e.QueryInfo != nil && len(e.QueryInfo.Scores) == 0 {
+			e.QueryInfo.Scores = nil
 		}
 		if !reflect.DeepEqual(e, again) {
 			t.Fatalf("%+v became %+v", e, again)
@@ -207,7 +207,7 @@ func BenchmarkAppend(b *testing.B) {
 	for k := 0; k < n; k += 1000 {
 		var list []Event
 		for i := range min(1000, n-k) {
-			list = append(list, answer(fmt.Sprintf("camera/%07d.jpg", k+i), classes[i%3], "ann"))
+			list = append(list, labelled(fmt.Sprintf("camera/%07d.jpg", k+i), classes[i%3], "ann"))
 		}
 		must[[]Event](b)(l.Append(list...))
 	}
@@ -217,7 +217,7 @@ func BenchmarkAppend(b *testing.B) {
 	i := 0
 	for b.Loop() {
 		i++
-		must[[]Event](b)(l.Append(answer(fmt.Sprintf("camera/%07d.jpg", i%n), "dog", "bob")))
+		must[[]Event](b)(l.Append(labelled(fmt.Sprintf("camera/%07d.jpg", i%n), "dog", "bob")))
 		other.View(func(s *State) { s.OpenImages(5) })
 	}
 	b.ReportMetric(opened.Seconds()*1e3, "ms/open")

@@ -83,8 +83,8 @@ func TestLinkedLater(t *testing.T) {
 		if err := os.Symlink(target, path); err != nil {
 			t.Skip(err)
 		}
-		answer := Event{Kind: Answered, ID: "1", Class: "cat", By: "ann"}
-		_, err := l.Append(answer)
+		label := Event{Kind: Labelled, ID: "1", Class: "cat", By: "ann"}
+		_, err := l.Append(label)
 		wantError(t, err, path, "is a symbolic link")
 		if _, err := os.Lstat(target); err == nil {
 			t.Errorf("%s: what the link leads to was made", name)
@@ -92,7 +92,7 @@ func TestLinkedLater(t *testing.T) {
 		if err := os.Rename(path+".aside", path); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.Append(answer); err != nil {
+		if _, err := l.Append(label); err != nil {
 			t.Errorf("%s: after the link is gone: %v", name, err)
 		}
 	}

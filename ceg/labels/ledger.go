@@ -223,11 +223,11 @@ func (l *Ledger) commit(batch []*request) {
 
 // take lets the state take in the events of a request, and returns their lines.
 func (l *Ledger) take(r *request) ([]byte, error) {
-	given, err := r.make(l.state)
+	made, err := r.make(l.state)
 	if err != nil {
 		return nil, err
 	}
-	events := append([]Event(nil), given...)
+	events := append([]Event(nil), made...)
 	if err := l.state.complete(events); err != nil {
 		return nil, fmt.Errorf("%s: %w", l.path, err)
 	}

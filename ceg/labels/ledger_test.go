@@ -26,8 +26,8 @@ func open(t testing.TB, dir string, o Options) *Ledger {
 	return l
 }
 
-func answer(id, class, by string) Event {
-	return Event{Kind: Answered, ID: id, Class: class, By: by, Tool: "test"}
+func labelled(id, class, by string) Event {
+	return Event{Kind: Labelled, ID: id, Class: class, By: by, Tool: "test"}
 }
 
 func must[T any](t testing.TB) func(v T, err error) T {
@@ -40,7 +40,7 @@ func must[T any](t testing.TB) func(v T, err error) T {
 	}
 }
 
-func ask(t testing.TB, l *Ledger, round int, ids ...string) []Event {
+func query(t testing.TB, l *Ledger, round int, ids ...string) []Event {
 	t.Helper()
 	var list []Question
 	for _, id := range ids {
@@ -80,8 +80,8 @@ func wantError(t testing.TB, err error, parts ...string) {
 func TestOldNameOfPredicted(t *testing.T) {
 	for _, key := range []string{"guess", "predicted"} {
 		var e Event
-		if err := json.Unmarshal([]byte(`{"n":2,"event":"asked","id":"1","round":0,"at":"2026-01-01T00:00:00Z","`+key+`":"dog"}`), &e); err != nil || e.Asking == nil || e.Asking.Predicted != "dog" {
-			t.Errorf("%s: %+v, %v", key, e.Asking, err)
+		if err := json.Unmarshal([]byte(`{"n":2,"event":"asked","id":"1","round":0,"at":"2026-01-01T00:00:00Z","`+key+`":"dog"}`), &e); err != nil || e.QueryInfo == nil || e.QueryInfo.Predicted != "dog" {
+			t.Errorf("%s: %+v, %v", key, e.QueryInfo, err)
 		}
 		if data, err := json.Marshal(e); err != nil || !strings.Contains(string(data), `"predicted":"dog"`) || strings.Contains(string(data), "guess") {
 			t.Errorf("%s is written as %s, %v", key, data, err)
@@ -93,29 +93,29 @@ func TestLedger(t *testing.T) {
 	dir := t.TempDir()
 	domain := func(id string) (string, bool) { d, _, ok := strings.Cut(id, "/"); return d, ok }
 	l := open(t, dir, Options{Domain: domain})
-	asked := must[[]Event](t)(l.Query("train", 2, []Question{
-		{"a/1", &Asking{Scores: map[string]float64{"s_u": 0.25}, Predicted: "dog", Probability: 0.75, Model: "r@3"}},
+	queried := must[[]Event](t)(l.Query("train", 2, []Question{
+		{"a/1", &QueryInfo{Scores: map[string]float64{"s_u": 0.25}, Predicted: "dog", Probability: 0.75, Model: "r@3"}},
 		{"a/2", nil}, {"b/1", nil}, {"b/2", nil}, {"b/\xff", nil},
 	}))
-	if len(asked) != 5 || asked[4].N != 5 || asked[2].Domain != "b" {
-		t.Fatalf("asked %+v", asked)
+	if len(queried) != 5 || queried[4].N != 5 || queried[2].Domain != "b" {
+		t.Fatalf("asked %+v", queried)
 	}
-	if again := ask(t, l, 2, "a/1", "b/2"); len(again) != 0 {
+	if again := query(t, l, 2, "a/1", "b/2"); len(again) != 0 {
 		t.Errorf("asked again: %+v", again)
 	}
 	at := time.Date(2026, 3, 4, 5, 6, 7, 8e6, time.FixedZone("", 3600))
-	done := must[[]Event](t)(l.Append(Event{Kind: Answered, ID: "a/1", Class: "horse, or pony", By: "ann", At: at, Seconds: 1.23456, Tool: "page"}))
+	done := must[[]Event](t)(l.Append(Event{Kind: Labelled, ID: "a/1", Class: "horse, or pony", By: "ann", At: at, Seconds: 1.23456, Tool: "page"}))
 	if e := done[0]; e.N != 6 || e.Act != 6 || e.Round != 2 || e.Domain != "a" || e.Seconds != 1.235 || !e.At.Equal(at) {
 		t.Errorf("appended %+v", e)
 	}
 	must[[]Event](t)(l.Append(Event{Kind: Skipped, ID: "a/2", By: "ann"}))
 	must[[]Event](t)(l.Append(Event{Kind: Unsure, ID: "b/1", Class: "cat", By: "ann"}))
 	must[[]Event](t)(l.Append(Event{Kind: Bad, ID: "b/2", By: "ann"}))
-	must[[]Event](t)(l.Append(answer("c/1", "dog", "bob"))) // never queried
+	must[[]Event](t)(l.Append(labelled("c/1", "dog", "bob"))) // never queried
 	check := func(l *Ledger) {
 		t.Helper()
 		v := l.image("a/1")
-		if v.Status != IsLabelled || v.Class != "horse, or pony" || v.By != "ann" || v.N != 6 || v.Round != 2 || v.Asking.Scores["s_u"] != 0.25 || v.Asking.Predicted != "dog" {
+		if v.Status != IsLabelled || v.Class != "horse, or pony" || v.By != "ann" || v.N != 6 || v.Round != 2 || v.QueryInfo.Scores["s_u"] != 0.25 || v.QueryInfo.Predicted != "dog" {
 			t.Errorf("a/1 is %+v", v)
 		}
 		if v := l.image("c/1"); v.Round != NoRound || v.Class != "dog" || v.Domain != "c" {
@@ -161,26 +161,26 @@ func TestLedger(t *testing.T) {
 		e    Event
 		want string
 	}{
-		{answer("a/1", "Dog", "ann"), `class "Dog" of "a/1": the data set does not have it`},
-		{answer("a/1", "a\nb", "ann"), "has a newline"},
-		{answer("nowhere", "dog", "ann"), `image "nowhere": the data set does not have it`},
-		{answer("", "dog", "ann"), "no ID"},
-		{answer("a/1\x00", "dog", "ann"), "zero byte"},
-		{answer("a/1", "", "ann"), "no class"},
+		{labelled("a/1", "Dog", "ann"), `class "Dog" of "a/1": the data set does not have it`},
+		{labelled("a/1", "a\nb", "ann"), "has a newline"},
+		{labelled("nowhere", "dog", "ann"), `image "nowhere": the data set does not have it`},
+		{labelled("", "dog", "ann"), "no ID"},
+		{labelled("a/1\x00", "dog", "ann"), "zero byte"},
+		{labelled("a/1", "", "ann"), "no class"},
 		{Event{Kind: Bad, ID: "a/1", Class: "dog"}, "want none"},
 		{Event{Kind: "said", ID: "a/1"}, `unknown kind "said"`},
 		{Event{Kind: Queried, ID: "a/1", Round: NoRound}, "no round"},
-		{Event{Kind: Answered, ID: "a/1", Class: "dog", Seconds: -1}, "seconds"},
-		{Event{Kind: Answered, ID: "a/1", Class: "dog", By: "\xff"}, "UTF-8"},
-		{Event{Kind: Answered, ID: "a/1", Class: "dog", At: time.Unix(-1, 0)}, "year"},
+		{Event{Kind: Labelled, ID: "a/1", Class: "dog", Seconds: -1}, "seconds"},
+		{Event{Kind: Labelled, ID: "a/1", Class: "dog", By: "\xff"}, "UTF-8"},
+		{Event{Kind: Labelled, ID: "a/1", Class: "dog", At: time.Unix(-1, 0)}, "year"},
 		{Event{Kind: Undone, Of: 1}, "no act 1"},
 		{Event{Kind: Undone, Of: 60}, "no act 60"},
 		{Event{Kind: Redone, Of: 6}, "act 6 is undone: false"},
-		{Event{Kind: Answered, ID: "a/1", Class: "dog", Asking: &Asking{}}, "which only a query has"},
-		{Event{Kind: Queried, ID: "a/1", Asking: &Asking{Instead: "a/9"}}, "instead of"},
+		{Event{Kind: Labelled, ID: "a/1", Class: "dog", QueryInfo: &QueryInfo{}}, "which only a query has"},
+		{Event{Kind: Queried, ID: "a/1", QueryInfo: &QueryInfo{Instead: "a/9"}}, "instead of"},
 	} {
 		before := must[[]byte](t)(os.ReadFile(l.Path()))
-		_, err := l.Append(answer("a/1", "dog", "x"), c.e)
+		_, err := l.Append(labelled("a/1", "dog", "x"), c.e)
 		wantError(t, err, c.want)
 		if after := must[[]byte](t)(os.ReadFile(l.Path())); !bytes.Equal(before, after) {
 			t.Errorf("%v: the file has changed", err)
@@ -191,7 +191,7 @@ func TestLedger(t *testing.T) {
 
 func TestSkipped(t *testing.T) {
 	l := open(t, t.TempDir(), Options{})
-	ask(t, l, 0, "1", "2", "3")
+	query(t, l, 0, "1", "2", "3")
 	for _, id := range []string{"2", "1"} {
 		must[[]Event](t)(l.Append(Event{Kind: Skipped, ID: id, By: "ann"}))
 	}
@@ -199,11 +199,11 @@ func TestSkipped(t *testing.T) {
 		t.Errorf("queue %s", q)
 	}
 	// In the next round one is asked again, and another is asked instead of the other.
-	must[[]Event](t)(l.Query("train", 1, []Question{{ID: "2"}, {"4", &Asking{Instead: "1"}}}))
+	must[[]Event](t)(l.Query("train", 1, []Question{{ID: "2"}, {"4", &QueryInfo{Instead: "1"}}}))
 	if q := l.queued(); q != "2 3 4" || l.image("1").Status != IsReplaced || l.image("2").Round != 1 {
 		t.Errorf("queue %s, 1 is %v", q, l.image("1").Status)
 	}
-	must[[]Event](t)(l.Append(answer("1", "cat", "ann"))) // an answer is welcome all the same
+	must[[]Event](t)(l.Append(labelled("1", "cat", "ann"))) // an answer is welcome all the same
 	must[[]Event](t)(l.Append(Event{Kind: Skipped, ID: "1", By: "ann"}))
 	if v := l.image("1"); v.Class != "cat" {
 		t.Errorf("1 is %+v", v)
@@ -213,11 +213,11 @@ func TestSkipped(t *testing.T) {
 func TestUndo(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir, Options{})
-	ask(t, l, 0, "1", "2", "3", "4")
-	must[[]Event](t)(l.Append(answer("1", "cat", "ann")))
-	must[[]Event](t)(l.Append(answer("2", "cat", "bob")))
-	must[[]Event](t)(l.Append(answer("1", "dog", "ann")))
-	page := must[[]Event](t)(l.Append(answer("3", "dog", "ann"), answer("4", "dog", "ann"), answer("4", "cat", "bob")))
+	query(t, l, 0, "1", "2", "3", "4")
+	must[[]Event](t)(l.Append(labelled("1", "cat", "ann")))
+	must[[]Event](t)(l.Append(labelled("2", "cat", "bob")))
+	must[[]Event](t)(l.Append(labelled("1", "dog", "ann")))
+	page := must[[]Event](t)(l.Append(labelled("3", "dog", "ann"), labelled("4", "dog", "ann"), labelled("4", "cat", "bob")))
 	if page[1].Act != page[0].N || page[2].Act != page[2].N {
 		t.Fatalf("acts of %+v", page)
 	}
@@ -264,7 +264,7 @@ func TestUndo(t *testing.T) {
 		t.Errorf("queue %s", l.queued())
 	}
 	undo(l, "ann", "3 dog, 4 dog")
-	must[[]Event](t)(l.Append(answer("3", "cat", "ann")))
+	must[[]Event](t)(l.Append(labelled("3", "cat", "ann")))
 	if _, err := l.Redo("ann", "test"); !errors.Is(err, ErrNothingToRedo) {
 		t.Errorf("after a new act, error %v", err)
 	}
@@ -290,7 +290,7 @@ func TestWait(t *testing.T) {
 			}
 			got <- n
 		}()
-		must[[]Event](t)(from.Append(answer(fmt.Sprint(i), "cat", "ann")))
+		must[[]Event](t)(from.Append(labelled(fmt.Sprint(i), "cat", "ann")))
 		if n := <-got; n != int64(i+1) {
 			t.Errorf("waited until %d", n)
 		}
@@ -312,7 +312,7 @@ func TestConcurrent(t *testing.T) {
 		wg.Go(func() {
 			l := ledgers[w%len(ledgers)]
 			for i := range each {
-				if _, err := l.Append(answer(fmt.Sprintf("%d/%d", w, i), classes[i%3], fmt.Sprint(w))); err != nil {
+				if _, err := l.Append(labelled(fmt.Sprintf("%d/%d", w, i), classes[i%3], fmt.Sprint(w))); err != nil {
 					t.Error(err)
 				}
 			}

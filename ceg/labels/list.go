@@ -39,16 +39,16 @@ func ReadFile(path string) ([]datasets.Label, error) {
 	return list, nil
 }
 
-// GivenFile is the copy, in a run's folder, of the labels from the user's file (see ReadFile),
+// UserLabelsFile is the copy, in a run's folder, of the labels from the user's file (see ReadFile),
 // so that later changes of that file have no effect.
-const GivenFile = "given.jsonl"
+const UserLabelsFile = "given.jsonl"
 
 // BegunFile is the ledger, in a run's folder, of the labels taken over from another run.
 const BegunFile = "begun.jsonl"
 
-// WriteGiven writes labels in the format of GivenFile: as a ledger, or as a list if they have
+// WriteUserLabels writes labels in the format of UserLabelsFile: as a ledger, or as a list if they have
 // groups or sites.
-func WriteGiven(w io.Writer, list []datasets.Label) error {
+func WriteUserLabels(w io.Writer, list []datasets.Label) error {
 	if slices.ContainsFunc(list, func(l datasets.Label) bool { return l.Group != "" || l.Site != "" }) {
 		out := json.NewEncoder(w)
 		for _, l := range list {
@@ -65,7 +65,7 @@ func WriteGiven(w io.Writer, list []datasets.Label) error {
 	}
 	events := make([]Event, len(list))
 	for i, l := range list {
-		events[i] = Event{Kind: Answered, ID: l.ID, Class: l.Class, Tool: "labels", At: time.Unix(0, 0)}
+		events[i] = Event{Kind: Labelled, ID: l.ID, Class: l.Class, Tool: "labels", At: time.Unix(0, 0)}
 	}
 	return WriteEvents(w, events)
 }

@@ -11,8 +11,8 @@ import (
 func TestReadFile(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir, Options{})
-	ask(t, l, 0, "1", "2", "3")
-	must[[]Event](t)(l.Append(answer("2", "dog", "ann"), Event{Kind: Unsure, ID: "3", Class: "cat"}, Event{Kind: Bad, ID: "1"}))
+	query(t, l, 0, "1", "2", "3")
+	must[[]Event](t)(l.Append(labelled("2", "dog", "ann"), Event{Kind: Unsure, ID: "3", Class: "cat"}, Event{Kind: Bad, ID: "1"}))
 	list := must[[]datasets.Label](t)(ReadFile(l.Path()))
 	if len(list) != 2 || list[0] != (datasets.Label{ID: "2", Class: "dog", Where: l.Path() + ":4"}) {
 		t.Errorf("labels %+v", list)

@@ -19,7 +19,7 @@ func child(t *testing.T, where string) {
 	l := open(t, dir, Options{})
 	for i := 0; ; i++ {
 		id := fmt.Sprintf("%s/%d", name, i)
-		if _, err := l.Append(answer(id, "dog", name), answer(id+"x", "cat", name)); err != nil {
+		if _, err := l.Append(labelled(id, "dog", name), labelled(id+"x", "cat", name)); err != nil {
 			fmt.Println("ERROR", err)
 			os.Exit(1)
 		}
@@ -75,5 +75,5 @@ func TestKilled(t *testing.T) {
 			t.Errorf("%s is lost: %+v", id, l.image(id))
 		}
 	}
-	must[[]Event](t)(l.Append(answer("after", "cat", "ann")))
+	must[[]Event](t)(l.Append(labelled("after", "cat", "ann")))
 }

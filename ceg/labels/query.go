@@ -30,8 +30,8 @@ type Image struct {
 	Asker string `json:"-"`
 	// Later is true for an image without a label that was put off since its last query.
 	Later bool `json:"later,omitempty"`
-	// Asking is what was known at the last query, or nil.
-	Asking *Asking `json:"asking,omitempty"`
+	// QueryInfo is what was known at the last query, or nil.
+	QueryInfo *QueryInfo `json:"query_info,omitempty"`
 }
 
 // Image returns the state of an image: IsUnqueried without events.
@@ -47,9 +47,9 @@ func (s *State) show(k int32) Image {
 	im := &s.images[k]
 	v := Image{ID: im.id, Domain: s.names.list[im.domain], Status: im.status, Class: s.names.list[im.class], Round: NoRound,
 		Later: (im.status == IsOpen || im.status == IsSkipped) && im.putOff()}
-	if im.asked >= 0 {
-		v.Round, v.Query, v.Asking = int(s.records[im.asked].round), int64(im.asked)+1, s.asking[im.asked]
-		v.Asker = s.names.list[s.records[im.asked].by]
+	if im.query >= 0 {
+		v.Round, v.Query, v.QueryInfo = int(s.records[im.query].round), int64(im.query)+1, s.infos[im.query]
+		v.Asker = s.names.list[s.records[im.query].by]
 	}
 	if im.decided >= 0 {
 		r := &s.records[im.decided]
@@ -130,12 +130,12 @@ func (s *State) ImageFor(by, id string) Image {
 		case r.by != who || r.undone || !kinds[r.kind].acts():
 			continue
 		case r.is(Skipped):
-			if i > s.images[k].asked {
+			if i > s.images[k].query {
 				v.Status = IsSkipped
 			}
 			continue
 		case r.is(Later):
-			if i > s.images[k].asked {
+			if i > s.images[k].query {
 				v.Later = true
 				if v.Status == IsUnqueried {
 					v.Status = IsOpen
@@ -289,7 +289,7 @@ func (s *State) Count() (all Counts, domains map[string]Counts, classes map[stri
 // number of queries.
 func (s *State) CountRound(round int) (c Counts) {
 	for _, k := range s.order {
-		if im := &s.images[k]; int(s.records[im.asked].round) == round {
+		if im := &s.images[k]; int(s.records[im.query].round) == round {
 			c.Add(im.status, im.class != 0, 1)
 		}
 	}

@@ -62,7 +62,7 @@ func (s *State) Event(n int64) (e Event, ok bool) {
 	if e.Kind == Ruled {
 		e.Rule, e.Class = e.Class, ""
 	}
-	e.Asking = s.asking[int32(n-1)]
+	e.QueryInfo = s.infos[int32(n-1)]
 	return e, true
 }
 
@@ -70,7 +70,7 @@ func (s *State) Event(n int64) (e Event, ok bool) {
 // events.
 func (s *State) Standing() (list []Event) {
 	for i := range s.records {
-		if r := &s.records[i]; !r.undone && r.is(Answered, Unsure, Bad, None, Corrected, Ruled) {
+		if r := &s.records[i]; !r.undone && r.is(Labelled, Unsure, Bad, None, Corrected, Ruled) {
 			e, _ := s.Event(int64(i) + 1)
 			list = append(list, e)
 		}

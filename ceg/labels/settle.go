@@ -15,9 +15,9 @@ const (
 	// Majority takes the most frequent label; ties go to the newest. Unsure without a class does
 	// not vote.
 	Majority
-	// AskAgain takes a unanimous label; otherwise the image IsDisputed until it is corrected or
+	// Unanimous takes a unanimous label; otherwise the image IsDisputed until it is corrected or
 	// the annotators agree.
-	AskAgain
+	Unanimous
 )
 
 var ruleNames = []string{"newest", "majority", "ask"}
@@ -60,7 +60,7 @@ func (s *State) decide(list []int32) (Status, int32) {
 			votes[v]++
 			most = max(most, votes[v])
 		}
-		if s.rule == AskAgain && len(votes) > 1 {
+		if s.rule == Unanimous && len(votes) > 1 {
 			return IsDisputed, -1
 		}
 		for _, i := range voters {

@@ -26,7 +26,7 @@ const (
 	IsReplaced
 	// IsBad: it has left the pool.
 	IsBad
-	// IsDisputed: annotators disagree, and the rule is AskAgain.
+	// IsDisputed: annotators disagree, and the rule is Unanimous.
 	IsDisputed
 	// IsNone: it shows none of the classes, and has left the pool.
 	IsNone
@@ -53,10 +53,10 @@ type State struct {
 	images    []image
 	index     map[string]int32 // of an ID in images
 	names     names
-	asking    map[int32]*Asking // of records
-	order     []int32           // images in the order of their first queries
-	ruled     int64             // newest event that set the rule
-	firstOpen int               // before this place of order nothing is open
+	infos     map[int32]*QueryInfo // of records
+	order     []int32              // images in the order of their first queries
+	ruled     int64                // newest event that set the rule
+	firstOpen int                  // before this place of order nothing is open
 	cells     map[cell]int
 	special   [statusCount]map[int32]bool // images that are unsure, skipped, bad or disputed
 	later     map[int32]bool              // open images that were put off
@@ -68,7 +68,7 @@ type image struct {
 	id       string
 	domain   int32
 	last     int32 // newest record
-	asked    int32 // newest of asking
+	query    int32 // newest record of a query
 	place    int32 // in State.order
 	replaced int32 // record that queried another in its place
 	decided  int32 // record of the opinion that holds
@@ -87,7 +87,7 @@ type cell struct {
 // newState returns the fold over no events.
 func newState(classes []string, o Options) *State {
 	s := &State{rule: o.Rule, domain: o.Domain, index: make(map[string]int32), names: newNames(),
-		asking: make(map[int32]*Asking), cells: make(map[cell]int), later: make(map[int32]bool), stacks: make(map[int32]*stack)}
+		infos: make(map[int32]*QueryInfo), cells: make(map[cell]int), later: make(map[int32]bool), stacks: make(map[int32]*stack)}
 	for _, status := range []Status{IsUnsure, IsSkipped, IsBad, IsDisputed, IsNone} {
 		s.special[status] = make(map[int32]bool)
 	}
@@ -125,7 +125,7 @@ func (s *State) check(e Event) error {
 			return fmt.Errorf("image %q: %w", e.ID, errUnknown)
 		}
 	}
-	if a := e.Asking; a != nil && a.Instead != "" {
+	if a := e.QueryInfo; a != nil && a.Instead != "" {
 		if _, ok := s.index[a.Instead]; !ok {
 			return fmt.Errorf("%q is queried instead of %q, which has no events", e.ID, a.Instead)
 		}
@@ -155,7 +155,7 @@ func (s *State) checkPlace(e Event) error {
 		return nil
 	}
 	if len(s.records) > 0 && e.Kind.acts() {
-		if r := &s.records[len(s.records)-1]; r.is(Answered, Skipped, Later, Unsure, Bad, None, Corrected) && int64(r.act)+1 == e.Act && s.names.list[r.by] == e.By {
+		if r := &s.records[len(s.records)-1]; r.is(Labelled, Skipped, Later, Unsure, Bad, None, Corrected) && int64(r.act)+1 == e.Act && s.names.list[r.by] == e.By {
 			return nil
 		}
 	}
@@ -187,7 +187,7 @@ func (s *State) apply(e Event) {
 	r.before, im.last = im.last, at
 	s.records = append(s.records, r)
 	if e.Kind == Queried {
-		s.ask(r.image, at, e)
+		s.query(r.image, at, e)
 	} else if e.Act == e.N {
 		s.stack(r.by).push(e.N)
 	}
@@ -200,7 +200,7 @@ func (s *State) image(e Event) int32 {
 	if !ok {
 		k = int32(len(s.images))
 		s.index[e.ID] = k
-		s.images = append(s.images, image{id: e.ID, domain: s.names.of(e.Domain), last: -1, asked: -1, place: -1, replaced: -1, decided: -1, skip: -1, later: -1})
+		s.images = append(s.images, image{id: e.ID, domain: s.names.of(e.Domain), last: -1, query: -1, place: -1, replaced: -1, decided: -1, skip: -1, later: -1})
 		s.cells[s.images[k].cell()]++
 	}
 	if im := &s.images[k]; im.domain == 0 && e.Domain != "" {
@@ -211,18 +211,18 @@ func (s *State) image(e Event) int32 {
 	return k
 }
 
-func (s *State) ask(k, at int32, e Event) {
+func (s *State) query(k, at int32, e Event) {
 	im := &s.images[k]
-	im.asked = at
+	im.query = at
 	if im.place < 0 {
 		im.place = int32(len(s.order))
 		s.order = append(s.order, k)
 	}
-	if e.Asking == nil {
+	if e.QueryInfo == nil {
 		return
 	}
-	s.asking[at] = e.Asking
-	if other, ok := s.index[e.Asking.Instead]; ok {
+	s.infos[at] = e.QueryInfo
+	if other, ok := s.index[e.QueryInfo.Instead]; ok {
 		s.images[other].replaced = at
 		s.derive(other)
 	}
@@ -264,14 +264,14 @@ func (s *State) derive(k int32) {
 		if im.decided >= 0 {
 			im.class = s.records[im.decided].class
 		}
-	case im.replaced >= 0 && im.replaced > im.asked:
+	case im.replaced >= 0 && im.replaced > im.query:
 		im.status = IsReplaced
-	case skip >= 0 && skip > im.asked:
+	case skip >= 0 && skip > im.query:
 		im.status = IsSkipped
 	case im.putOff():
 		im.status = IsOpen
 		s.later[k] = true
-	case im.asked >= 0:
+	case im.query >= 0:
 		im.status = IsOpen
 		s.firstOpen = min(s.firstOpen, int(im.place))
 	default:
@@ -285,7 +285,7 @@ func (s *State) derive(k int32) {
 }
 
 // putOff reports whether an image was put off since its last query.
-func (im *image) putOff() bool { return im.later >= 0 && im.later > im.asked }
+func (im *image) putOff() bool { return im.later >= 0 && im.later > im.query }
 
 // opinions returns the records of the annotators' current opinions about an image, in order of
 // time, newest first, with the newest records by which it was skipped and put off. One

@@ -38,11 +38,11 @@ func (l *Learner) least() float64 {
 			number = 2
 		}
 		sizes := nets.MapSizesOf(l.o.computed(), l.o.side())
-		kept := max(sizes.Inputs, sizes.Largest)
+		stored := max(sizes.Inputs, sizes.Largest)
 		if l.trainer != nil {
-			kept = min(kept, l.trainer.Stored())
+			stored = min(stored, l.trainer.Stored())
 		}
-		image += number * float64(kept)
+		image += number * float64(stored)
 	}
 	return bytes + float64(l.o.Domains)*float64(l.o.PerDomain)*image
 }

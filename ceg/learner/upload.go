@@ -25,9 +25,9 @@ type bufferCache struct {
 // upload is an array of a batch on the device.
 type upload struct {
 	tensor *tensors.Tensor
-	// kept is its reusable memory, and key the key in the cache.
-	kept any
-	key  string
+	// memory is its reusable memory, and key the key in the cache.
+	memory any
+	key    string
 }
 
 // upload copies a flat slice of the shape's type and length to a device.
@@ -48,22 +48,22 @@ func (f *bufferCache) upload(b engine.Backend, flat any, s shapes.Shape, device 
 	}
 	f.mu.Unlock()
 	if u.tensor == nil {
-		buffer, kept, err := b.Compute.NewSharedBuffer(0, s)
+		buffer, memory, err := b.Compute.NewSharedBuffer(0, s)
 		if err != nil {
 			return upload{}, err
 		}
 		if u.tensor, err = tensors.FromBuffer(buffer); err != nil {
 			return upload{}, err
 		}
-		u.kept = kept
+		u.memory = memory
 	}
-	reflect.Copy(reflect.ValueOf(u.kept), reflect.ValueOf(flat))
+	reflect.Copy(reflect.ValueOf(u.memory), reflect.ValueOf(flat))
 	return u, nil
 }
 
 // release takes an array back when nothing reads it any more.
 func (f *bufferCache) release(u upload) {
-	if u.kept == nil {
+	if u.memory == nil {
 		u.tensor.MustFinalizeAll()
 		return
 	}

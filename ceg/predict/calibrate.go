@@ -131,7 +131,7 @@ func (p *Predictor) logits(ctx context.Context, examples []int) (l calibration.L
 // leftOut computes the logits of sources by the networks that were not trained on
 // them, and counts the labels that these had and this run had not.
 func (p *Predictor) leftOut(ctx context.Context, others []*Predictor) (l calibration.Labelled, extra int, err error) {
-	mine, err := p.asked()
+	mine, err := p.queried()
 	if err != nil {
 		return l, 0, err
 	}
@@ -145,7 +145,7 @@ func (p *Predictor) leftOut(ctx context.Context, others []*Predictor) (l calibra
 		if !slices.Contains(p.Model.Sources, oc.Data.Target) {
 			return l, 0, fmt.Errorf("%s held out %s, which is no source domain of %s", o.dir, oc.Data.Target, p.dir)
 		}
-		theirs, err := o.asked()
+		theirs, err := o.queried()
 		if err != nil {
 			return l, 0, err
 		}
@@ -170,8 +170,8 @@ func (p *Predictor) leftOut(ctx context.Context, others []*Predictor) (l calibra
 	return l, extra, nil
 }
 
-// asked returns the images that the run queried.
-func (p *Predictor) asked() (map[string]bool, error) {
+// queried returns the images that the run queried.
+func (p *Predictor) queried() (map[string]bool, error) {
 	queries, err := result.ReadQueries(os.DirFS(p.dir), result.QueriesFile)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.dir, err)

@@ -20,7 +20,7 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-func TestCalibrateIsKept(t *testing.T) {
+func TestCalibrateIsSaved(t *testing.T) {
 	dir := copied(t)
 	if _, err := calibration.Read(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("a calibration before it was made: %v", err)

@@ -228,7 +228,7 @@ func describe(dir string, m *model.Model, front *model.Front, c *calibration.Cal
 			d.Licence = w.Licence + " (of the weights that training started from, " + w.Name + ")"
 		}
 	}
-	given := 0
+	unqueried := 0
 	queries, err := result.ReadQueries(os.DirFS(dir), result.QueriesFile)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
@@ -238,7 +238,7 @@ func describe(dir string, m *model.Model, front *model.Front, c *calibration.Cal
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", dir, err)
 		}
-		d.Result, given = &r, r.Given
+		d.Result, unqueried = &r, r.Unqueried
 		k, err := artifact.Read(dir)
 		if err != nil {
 			return nil, err
@@ -248,7 +248,7 @@ func describe(dir string, m *model.Model, front *model.Front, c *calibration.Cal
 		}
 	}
 	x := m.Config.Exploration
-	d.Labels, d.Chosen = len(queries), result.Chosen(queries, given, x.Initial, x.Strategy)
+	d.Labels, d.Chosen = len(queries), result.Chosen(queries, unqueried, x.Initial, x.Strategy)
 	return d, nil
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // What a run has kept gives the calibration and the neighbours that its images give.
-func TestKeptIsWhatTheImagesSay(t *testing.T) {
+func TestSavedLogitsEqualThoseOfImages(t *testing.T) {
 	dir := copied(t)
 	look := func() (*calibration.Calibration, string, float32) {
 		t.Helper()

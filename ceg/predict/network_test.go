@@ -61,7 +61,7 @@ func networkOfAFile(t *testing.T, name string, size, rank int) {
 			views = append(views, picture.Pix[i-3:i]...)
 		}
 	}
-	said, err := p.Images(picture)
+	predicted, err := p.Images(picture)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func networkOfAFile(t *testing.T, name string, size, rank int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range said[0].Probs {
+	for i, want := range predicted[0].Probs {
 		if d := math.Abs(float64(probs[i]) - want); !(d <= 1e-5) { // of sums in another order
 			t.Errorf("class %d has probability %v in the file and %v in the run", i, probs[i], want)
 		}

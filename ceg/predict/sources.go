@@ -69,7 +69,7 @@ func (p *Predictor) Part(ctx context.Context, list []int) (part site.Part, err e
 func (p *Predictor) Sources(ctx context.Context, most int) (*site.Sources, error) {
 	d, c := p.Model.Data, p.Model.Config
 	s := &site.Sources{ClassNames: d.Classes, DomainNames: d.Domains, Trained: c.Network.Name != config.Linear, Own: p.classHead()}
-	list, classes, err := p.answers()
+	list, classes, err := p.labelledImages()
 	if err != nil {
 		return nil, err
 	}
@@ -182,14 +182,14 @@ func (p *Predictor) classHead() *heads.Linear {
 	return h
 }
 
-// answered is a labelled image of the run: its domain, and its line in queries.csv.
-type answered struct {
+// labelled is a labelled image of the run: its domain, and its line in queries.csv.
+type labelled struct {
 	id          string
 	domain, row int
 }
 
-// answers returns the run's labelled images with their classes; the newest label counts.
-func (p *Predictor) answers() (list []answered, classes []int, err error) {
+// labelledImages returns the run's labelled images with their classes; the newest label counts.
+func (p *Predictor) labelledImages() (list []labelled, classes []int, err error) {
 	queries, err := result.ReadQueries(os.DirFS(p.dir), result.QueriesFile)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", p.dir, err)
@@ -205,7 +205,7 @@ func (p *Predictor) answers() (list []answered, classes []int, err error) {
 			continue
 		}
 		at[q.ID] = len(list)
-		list, classes = append(list, answered{q.ID, domain, i}), append(classes, class)
+		list, classes = append(list, labelled{q.ID, domain, i}), append(classes, class)
 	}
 	return list, classes, nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/ledg-go/ledg/plots"
 )
 
-const askedCSV = `round,id,domain,class,s_u,s_r,s_d,rank_u,rank_r,rank_d,r
+const queriedCSV = `round,id,domain,class,s_u,s_r,s_d,rank_u,rank_r,rank_d,r
 0,a,photo,dog,,,,,,,
 0,b,sketch,cat,,,,,,,
 0,c,sketch,dog,,,,,,,
@@ -18,13 +18,13 @@ const askedCSV = `round,id,domain,class,s_u,s_r,s_d,rank_u,rank_r,rank_d,r
 2,e,photo,dog,0.1,1,0.2,0,0,0,0
 `
 
-func TestAskedTables(t *testing.T) {
+func TestQueriedTables(t *testing.T) {
 	root := t.TempDir()
 	for _, run := range []string{"one", "two"} {
 		if err := os.MkdirAll(filepath.Join(root, run), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		for name, text := range map[string]string{result.ConfigFile: `{"format":4}`, result.QueriesFile: askedCSV} {
+		for name, text := range map[string]string{result.ConfigFile: `{"format":4}`, result.QueriesFile: queriedCSV} {
 			if err := os.WriteFile(filepath.Join(root, run, name), []byte(text), 0o666); err != nil {
 				t.Fatal(err)
 			}

@@ -59,7 +59,7 @@ func TestIntervalsStayWithinBounds(t *testing.T) {
 		if got := tab.Rows[0][5].Text; got != c.want {
 			t.Errorf("%v: the interval is %s, want %s", c.correct, got, c.want)
 		}
-		if said := slices.Contains(tab.Notes, "seeds: the lowest and the highest seed, where Student's interval would leave 0 to 100%."); said != c.cut {
+		if noted := slices.Contains(tab.Notes, "seeds: the lowest and the highest seed, where Student's interval would leave 0 to 100%."); noted != c.cut {
 			t.Errorf("%v: notes %q", c.correct, tab.Notes)
 		}
 	}

@@ -32,9 +32,9 @@ type embedded struct {
 	run    result.PlannedRun
 	out    *result.Run
 	points []result.MapPoint
-	// asked are the queries of images on the map, of all that there were before sampling.
-	asked []result.Query
-	all   int
+	// queried are the queries of images on the map, of all that there were before sampling.
+	queried []result.Query
+	all     int
 	// targets is the number of points of the target, rounds the number of query rounds.
 	targets, rounds int
 }
@@ -66,7 +66,7 @@ func openMap(ctx context.Context, f *Folder, o FigureOptions) (m embedded, err e
 		if m.sample() && !there[q.ID] {
 			continue
 		}
-		m.asked = append(m.asked, q)
+		m.queried = append(m.queried, q)
 	}
 	return m, nil
 }
@@ -82,7 +82,7 @@ func (m embedded) note() string {
 	}
 	if m.sample() {
 		text += fmt.Sprintf(" A sample of %d of the %d images, stratified by domain and class, with %d of the %d queried ones.",
-			len(m.points)-m.targets, m.out.Result.Pool, len(m.asked), m.all)
+			len(m.points)-m.targets, m.out.Result.Pool, len(m.queried), m.all)
 	}
 	if m.targets == 0 && m.out.Config.Data.Target != config.NoTarget {
 		text += fmt.Sprintf(" Without the target: this %s was computed by an earlier version.", result.MapFile)
@@ -99,7 +99,7 @@ func drawTSNE(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) (*
 	}
 	ids, d := embedding(m.points)
 	d.Target = m.run.Target
-	marked := slices.DeleteFunc(slices.Clone(m.asked), func(q result.Query) bool { return q.Round == 0 && m.rounds > 0 })
+	marked := slices.DeleteFunc(slices.Clone(m.queried), func(q result.Query) bool { return q.Round == 0 && m.rounds > 0 })
 	if d.Selected, err = result.Rows(ids, marked); err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func embedding(points []result.MapPoint) (ids []string, d plots.EmbeddingData) {
 }
 
 // lastRound is [Folder.one] with the images of its last query round.
-func (f *Folder) lastRound(o FigureOptions) (r result.PlannedRun, out *result.Run, asked []result.Query, err error) {
+func (f *Folder) lastRound(o FigureOptions) (r result.PlannedRun, out *result.Run, queried []result.Query, err error) {
 	if r, out, err = f.one(o); err != nil {
 		return r, out, nil, err
 	}
@@ -145,15 +145,15 @@ func (f *Folder) lastRound(o FigureOptions) (r result.PlannedRun, out *result.Ru
 	if err != nil {
 		return r, out, nil, err
 	}
-	_, asked, err = result.LastRound(queries)
-	return r, out, asked, err
+	_, queried, err = result.LastRound(queries)
+	return r, out, queried, err
 }
 
 // drawScores compares the scores of the images queried in the last round with the other
 // candidates. The scores of the pool are not among a run's records, so they are computed again
 // with the network at the end of the run, and then kept in the run's directory.
 func drawScores(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) (*plots.Grid, error) {
-	r, out, asked, err := f.lastRound(o)
+	r, out, queried, err := f.lastRound(o)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func drawScores(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) 
 	if err != nil {
 		return nil, err
 	}
-	groups, err := scoreGroups(candidates, asked)
+	groups, err := scoreGroups(candidates, queried)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +180,7 @@ func drawScores(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) 
 }
 
 // scoreGroups are what plots.Scores takes.
-func scoreGroups(candidates []result.Candidate, asked []result.Query) ([]plots.ScoreGroup, error) {
+func scoreGroups(candidates []result.Candidate, queried []result.Query) ([]plots.ScoreGroup, error) {
 	groups := []plots.ScoreGroup{{Name: "Uncertainty S_u"}, {Name: "Representativeness S_r"}, {Name: "Diversity S_d"}}
 	var ids []string
 	for _, c := range candidates {
@@ -189,7 +189,7 @@ func scoreGroups(candidates []result.Candidate, asked []result.Query) ([]plots.S
 			groups[k].Pool = append(groups[k].Pool, v)
 		}
 	}
-	rows, err := result.Rows(ids, asked)
+	rows, err := result.Rows(ids, queried)
 	if err != nil {
 		return nil, err
 	}

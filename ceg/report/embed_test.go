@@ -176,12 +176,12 @@ func lookedAt(t *testing.T, f *Folder, root string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked, at := map[string]result.Query{}, map[string]float64{}
+	queried, at := map[string]result.Query{}, map[string]float64{}
 	for _, c := range scores {
 		at[c.ID] = c.Su
 	}
 	for _, q := range queries {
-		asked[q.ID] = q
+		queried[q.ID] = q
 		if delete(at, q.ID); q.Scores != nil {
 			at[q.ID] = q.Scores.Su
 		}
@@ -202,7 +202,7 @@ func lookedAt(t *testing.T, f *Folder, root string) {
 			if fig.Domains[i] == "night" {
 				targets++
 			}
-			q, ok := asked[id]
+			q, ok := queried[id]
 			if want := q.Round; ok != (fig.Rounds[i] >= 0) || ok && fig.Rounds[i] != want {
 				t.Errorf("%s: %s was asked for in round %d, of %d", name, id, fig.Rounds[i], want)
 			}

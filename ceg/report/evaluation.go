@@ -78,7 +78,7 @@ func labelNotes(r *result.Result) (notes []string) {
 	for _, n := range []struct {
 		count     int
 		one, more string
-	}{{r.Given, "label was added without a query", "labels were added without a query"},
+	}{{r.Unqueried, "label was added without a query", "labels were added without a query"},
 		{r.Withdrawn, "label was withdrawn", "labels were withdrawn"}, {r.Bad, "bad image was removed from the pool", "bad images were removed from the pool"},
 		{len(r.None), "image shows none of the classes and was removed from the pool", "images show none of the classes and were removed from the pool"}} {
 		switch n.count {

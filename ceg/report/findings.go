@@ -44,8 +44,8 @@ type finding struct {
 	Evidence string `yaml:"evidence"`
 }
 
-// answer is the difference at one budget.
-type answer struct {
+// difference is the difference between two arms at one budget.
+type difference struct {
 	budget         string
 	seeds, targets *claim
 	favour, of, n  int
@@ -65,29 +65,29 @@ func Findings(dir string) (*result.Table, error) {
 	if err := yaml.UnmarshalWithOptions(data, &list, yaml.Strict()); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	answers := make([][]answer, len(list))
+	differences := make([][]difference, len(list))
 	for i, q := range list {
 		for _, budget := range q.Budgets {
-			a, err := q.answer(from, budget)
+			a, err := q.difference(from, budget)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %q, budget %s: %w", path, q.Question, budget, err)
 			}
 			a.budget = budget
-			answers[i] = append(answers[i], a)
+			differences[i] = append(differences[i], a)
 		}
-		if err := q.correct(from, answers[i]); err != nil {
+		if err := q.correct(from, differences[i]); err != nil {
 			return nil, fmt.Errorf("%s: %q: %w", path, q.Question, err)
 		}
 	}
 	t := &result.Table{Title: "Findings: differences in accuracy on target domains, in pp", Columns: []result.Column{
 		{Name: "question"}, {Name: "data"}, {Name: "difference (95% CI)"}, {Name: "n"}, {Name: "in favour"}, {Name: "equal conditions?"}, {Name: "evidence; significant over"}}}
 	for i, q := range list {
-		row := []result.Cell{{Text: q.Question}, {Text: q.Data + ": " + q.each(answers[i], answer.labels)}}
+		row := []result.Cell{{Text: q.Question}, {Text: q.Data + ": " + q.each(differences[i], difference.labels)}}
 		for _, text := range []string{
-			q.each(answers[i], answer.difference),
-			q.each(answers[i], func(a answer, _ bool) string { return fmt.Sprint(a.n) }),
-			q.each(answers[i], func(a answer, _ bool) string { return fmt.Sprint(a.favour) }) + fmt.Sprintf(" of %d", answers[i][0].of),
-			q.Equal, q.Evidence + "; " + q.verdict(answers[i]),
+			q.each(differences[i], difference.difference),
+			q.each(differences[i], func(a difference, _ bool) string { return fmt.Sprint(a.n) }),
+			q.each(differences[i], func(a difference, _ bool) string { return fmt.Sprint(a.favour) }) + fmt.Sprintf(" of %d", differences[i][0].of),
+			q.Equal, q.Evidence + "; " + q.verdict(differences[i]),
 		} {
 			row = append(row, result.Cell{Text: text})
 		}
@@ -101,32 +101,32 @@ func Findings(dir string) (*result.Table, error) {
 	return t, nil
 }
 
-// answer compares the finding's arms at one budget.
-func (q finding) answer(from records, budget string) (answer, error) {
+// difference compares the finding's arms at one budget.
+func (q finding) difference(from records, budget string) (difference, error) {
 	if q.Gains != "" {
 		after, before, err := gainTrials(filepath.Join(from.dir, filepath.FromSlash(q.Gains)), q.Row, budget)
 		if err != nil {
-			return answer{}, err
+			return difference{}, err
 		}
 		return compareTrials(after, before)
 	}
 	row, err := from.open(q, q.Study)
 	if err != nil {
-		return answer{}, err
+		return difference{}, err
 	}
 	baseline := row
 	if q.BaselineStudy != "" {
 		if baseline, err = from.open(q, q.BaselineStudy); err != nil {
-			return answer{}, err
+			return difference{}, err
 		}
 	}
 	a, err := row.trialsOf(q.Row, budget)
 	if err != nil {
-		return answer{}, err
+		return difference{}, err
 	}
 	b, err := baseline.trialsOf(q.Baseline, budget)
 	if err != nil {
-		return answer{}, err
+		return difference{}, err
 	}
 	return compareTrials(a, b)
 }
@@ -155,9 +155,9 @@ func (r records) open(q finding, study string) (*Folder, error) {
 }
 
 // correct sets the corrected p-values over seeds and over targets.
-func (q finding) correct(from records, answers []answer) error {
+func (q finding) correct(from records, differences []difference) error {
 	var own []*claim
-	for _, a := range answers {
+	for _, a := range differences {
 		a.seeds.holm, a.targets.holm = math.NaN(), math.NaN()
 		own = append(own, a.targets)
 	}
@@ -205,13 +205,13 @@ func (q finding) correct(from records, answers []answer) error {
 		for _, t := range grids {
 			i := slices.Index(q.Budgets, t.budget)
 			for _, r := range meant(t.rows, q.Row) {
-				if c := t.claims[r]; i >= 0 && c != nil && over[r] != nil && math.Abs(c.Mean-answers[i].seeds.Mean) < 1e-9 {
-					answers[i].seeds.holm, answers[i].targets.holm = c.holm, over[r].holm
+				if c := t.claims[r]; i >= 0 && c != nil && over[r] != nil && math.Abs(c.Mean-differences[i].seeds.Mean) < 1e-9 {
+					differences[i].seeds.holm, differences[i].targets.holm = c.holm, over[r].holm
 				}
 			}
 		}
 	}
-	for i, a := range answers {
+	for i, a := range differences {
 		if a.seeds.HasInterval() && math.IsNaN(a.seeds.holm) {
 			return fmt.Errorf("budget %s: no table has the difference", q.Budgets[i])
 		}
@@ -251,7 +251,7 @@ func (f *Folder) trialsOf(label, budget string) (map[string][]result.Trial, erro
 }
 
 // compareTrials compares two arms on every target, over seeds and over targets.
-func compareTrials(row, baseline map[string][]result.Trial) (a answer, err error) {
+func compareTrials(row, baseline map[string][]result.Trial) (a difference, err error) {
 	var names []string
 	for target := range row {
 		names = append(names, target)
@@ -313,7 +313,7 @@ func gainTrials(path, selection, budget string) (after, before map[string][]resu
 }
 
 // each joins what the budgets give; equal texts once.
-func (q finding) each(list []answer, text func(a answer, overTargets bool) string) string {
+func (q finding) each(list []difference, text func(a difference, overTargets bool) string) string {
 	var all []string
 	for _, a := range list {
 		all = append(all, text(a, q.Gains != ""))
@@ -325,7 +325,7 @@ func (q finding) each(list []answer, text func(a answer, overTargets bool) strin
 }
 
 // labels is the budget in words.
-func (a answer) labels(bool) string {
+func (a difference) labels(bool) string {
 	if strings.HasSuffix(a.budget, "%") {
 		return a.budget
 	}
@@ -333,7 +333,7 @@ func (a answer) labels(bool) string {
 }
 
 // difference is the mean with its interval.
-func (a answer) difference(overTargets bool) string {
+func (a difference) difference(overTargets bool) string {
 	c := a.seeds
 	if overTargets {
 		c = a.targets
@@ -345,8 +345,8 @@ func (a answer) difference(overTargets bool) string {
 }
 
 // verdict says at which budgets a difference is significant, over seeds and over targets.
-func (q finding) verdict(list []answer) string {
-	at := func(of func(answer) *claim) string {
+func (q finding) verdict(list []difference) string {
+	at := func(of func(difference) *claim) string {
 		var yes []string
 		for i, a := range list {
 			if c := of(a); c.holm < 1-result.Level {
@@ -361,7 +361,7 @@ func (q finding) verdict(list []answer) string {
 		}
 		return strings.Join(yes, ", ")
 	}
-	seeds, targets := at(func(a answer) *claim { return a.seeds }), at(func(a answer) *claim { return a.targets })
+	seeds, targets := at(func(a difference) *claim { return a.seeds }), at(func(a difference) *claim { return a.targets })
 	switch n := list[0].n; {
 	case q.Gains != "":
 		return "targets: " + targets

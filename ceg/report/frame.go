@@ -70,7 +70,7 @@ func NewFrame(paths ...string) (*Frame, error) {
 			}
 			if p := r.PseudoLabel; p.Total > 0 {
 				add("", result.TrainSplit, "pseudo_label_share", p.KeepRate())
-				if p.Kept > p.Unknown {
+				if p.Accepted > p.Unknown {
 					add("", result.TrainSplit, "pseudo_label_accuracy", p.Accuracy())
 				}
 			}

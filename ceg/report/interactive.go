@@ -60,7 +60,7 @@ func lookAtMap(ctx context.Context, f *Folder, o FigureOptions) (*interactive.Fi
 		return nil, err
 	}
 	rounds := map[string]int{}
-	for _, q := range m.asked {
+	for _, q := range m.queried {
 		rounds[q.ID] = q.Round + 1
 		delete(scores, q.ID)
 		if s := q.Scores; s != nil {
@@ -88,7 +88,7 @@ func lookAtMap(ctx context.Context, f *Folder, o FigureOptions) (*interactive.Fi
 // lookAtScores plots the scores of the candidates of a run's last query round, each against the
 // others.
 func lookAtScores(_ context.Context, f *Folder, o FigureOptions) (*interactive.Figure, error) {
-	r, out, asked, err := f.lastRound(o)
+	r, out, queried, err := f.lastRound(o)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func lookAtScores(_ context.Context, f *Folder, o FigureOptions) (*interactive.F
 			known[p.ID] = p
 		}
 	}
-	for _, q := range asked {
+	for _, q := range queried {
 		rounds[q.ID] = q.Round + 1
 		known[q.ID] = result.MapPoint{Domain: q.Domain, Class: q.Class}
 	}

@@ -187,7 +187,7 @@ func claimCells(c *claim) []result.Cell {
 	if !c.ExcludesZero() {
 		text += fmt.Sprintf(" ~%.2f", 100*c.Detectable())
 	}
-	p := fmt.Sprintf("%s, %s, %s", pText(c.P), pText(c.Flips), pText(c.holm))
+	p := fmt.Sprintf("%s, %s, %s", pText(c.P), pText(c.SignFlip), pText(c.holm))
 	if c.holm > 1-result.Level {
 		p += " ~"
 	}
@@ -236,7 +236,7 @@ func (t *grid) long() *result.Table {
 			cells = append(cells, make([]string, 8)...)
 			if c := t.claims[r]; c != nil && whole {
 				list := append([]string{t.baseline.typed(), fmt.Sprint(c.N)}, percents(&c.Summary, false)...)
-				for _, p := range []float64{c.P, c.Flips, c.holm} {
+				for _, p := range []float64{c.P, c.SignFlip, c.holm} {
 					text := ""
 					if !math.IsNaN(p) {
 						text = fmt.Sprintf("%.6g", p)

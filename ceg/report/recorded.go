@@ -67,12 +67,12 @@ func (run *RecordedRun) check() (err error) {
 	if err != nil {
 		return errors.Unwrap(err) // the path is named by the caller
 	}
-	asked := make(map[string]bool, len(queries))
+	queried := make(map[string]bool, len(queries))
 	for _, q := range queries {
-		if asked[q.ID] && run.Result.Withdrawn == 0 {
+		if queried[q.ID] && run.Result.Withdrawn == 0 {
 			return fmt.Errorf("%s: %s was queried twice", result.QueriesFile, q.ID)
 		}
-		asked[q.ID] = true
+		queried[q.ID] = true
 	}
 	if want := run.Result.Labels + run.Result.Withdrawn; len(queries) != want {
 		return fmt.Errorf("%s: %d labels, want the %d of %s", result.QueriesFile, len(queries), want, result.ResultFile)

@@ -17,9 +17,9 @@ type Difference struct {
 	// P is the p-value of the paired t-test, with N-1 degrees of freedom. It is NaN below Enough
 	// pairs and if all differences are equal.
 	P float64
-	// Flips is the p-value of the exact sign-flip test, [SignFlips], which does not assume
+	// SignFlip is the p-value of the exact sign-flip test, [SignFlips], which does not assume
 	// normality. It is NaN below Enough and above MaxFlips pairs.
-	Flips float64
+	SignFlip float64
 }
 
 // Detectable is the smallest difference that would be significant with this N and spread: half of
@@ -36,9 +36,9 @@ func newDifference(diffs []float64) (Difference, error) {
 	if err != nil {
 		return Difference{}, err
 	}
-	d := Difference{Summary: s, P: studentP(s), Flips: math.NaN()}
+	d := Difference{Summary: s, P: studentP(s), SignFlip: math.NaN()}
 	if s.HasInterval() && s.N <= MaxFlips {
-		d.Flips = SignFlips(diffs)
+		d.SignFlip = SignFlips(diffs)
 	}
 	return d, nil
 }

@@ -18,7 +18,8 @@ func TestClaimsAgainstSciPy(t *testing.T) {
 	var want struct {
 		Pairs []struct {
 			Differences []float64
-			T, Flips    float64
+			T           float64
+			SignFlip    float64 `json:"flips"`
 		}
 		Families []struct{ P, Holm []float64 }
 	}
@@ -43,14 +44,14 @@ func TestClaimsAgainstSciPy(t *testing.T) {
 		}
 		switch n := len(w.Differences); {
 		case n < Enough || n > MaxFlips:
-			if !math.IsNaN(d.Flips) {
-				t.Errorf("%d pairs have an exact p-value of %v, want none", n, d.Flips)
+			if !math.IsNaN(d.SignFlip) {
+				t.Errorf("%d pairs have an exact p-value of %v, want none", n, d.SignFlip)
 			}
-		case d.Flips != w.Flips:
-			t.Errorf("%v: the exact p-value is %v, want %v", w.Differences, d.Flips, w.Flips)
+		case d.SignFlip != w.SignFlip:
+			t.Errorf("%v: the exact p-value is %v, want %v", w.Differences, d.SignFlip, w.SignFlip)
 		}
-		if p := SignFlips(w.Differences); p != w.Flips || !slices.Equal(before, w.Differences) {
-			t.Errorf("%v: flips have p = %v, want %v", w.Differences, p, w.Flips)
+		if p := SignFlips(w.Differences); p != w.SignFlip || !slices.Equal(before, w.Differences) {
+			t.Errorf("%v: flips have p = %v, want %v", w.Differences, p, w.SignFlip)
 		}
 	}
 	for _, w := range want.Families {
@@ -95,7 +96,7 @@ func TestClaimsByHand(t *testing.T) {
 		t.Errorf("Holm of nothing is %v", got)
 	}
 	for _, diffs := range [][]float64{{0.5}, {0.5, 0.5}, {0, 0, 0}} {
-		if d, err := newDifference(diffs); err != nil || !math.IsNaN(d.P) || len(diffs) < Enough != math.IsNaN(d.Flips) {
+		if d, err := newDifference(diffs); err != nil || !math.IsNaN(d.P) || len(diffs) < Enough != math.IsNaN(d.SignFlip) {
 			t.Errorf("%v: %+v, %v", diffs, d, err)
 		}
 	}

@@ -130,20 +130,20 @@ func NewAccuracy(domain, split string, classes int, confusion bool) Accuracy {
 }
 
 // Count adds a prediction, answer, for an image of class truth; a negative truth is unknown.
-func (a *Accuracy) Count(answer, truth int) {
-	a.Tally.Count(answer, truth)
+func (a *Accuracy) Count(predicted, truth int) {
+	a.Tally.Count(predicted, truth)
 	if truth < 0 {
 		return
 	}
 	if a.Classes != nil {
 		a.Classes[truth].Total++
-		a.Classes[answer].Predicted++
-		if answer == truth {
+		a.Classes[predicted].Predicted++
+		if predicted == truth {
 			a.Classes[truth].Correct++
 		}
 	}
 	if a.Confusion != nil {
-		a.Confusion[truth][answer]++
+		a.Confusion[truth][predicted]++
 	}
 }
 

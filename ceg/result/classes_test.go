@@ -19,9 +19,9 @@ import (
 func counted() Accuracy {
 	a := NewAccuracy("photo", TestSplit, 4, true)
 	for truth, row := range [][]int{{3, 1, 0, 0}, {2, 2, 0, 0}, {0, 0, 1, 1}} {
-		for answer, n := range row {
+		for predicted, n := range row {
 			for range n {
-				a.Count(answer, truth)
+				a.Count(predicted, truth)
 			}
 		}
 	}

@@ -77,15 +77,15 @@ func ReadPlace(dir string) (p Place, err error) {
 
 // Locate returns where the data of a run is: the values in said, and for the rest the values that
 // the run in dir stores. An empty dir remembers nothing.
-func Locate(dir, dataset string, said Place) (Place, error) {
+func Locate(dir, dataset string, place Place) (Place, error) {
 	if dir == "" {
-		return said, nil
+		return place, nil
 	}
 	p, err := ReadPlace(dir)
 	if err != nil {
 		return p, err
 	}
-	return said.Or(p, dataset), nil
+	return place.Or(p, dataset), nil
 }
 
 // Or returns p with what it leaves open as old has it. Of a data set of feature vectors, a Root

@@ -64,14 +64,14 @@ func TestLocate(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name, dataset string
-		said, want    Place
+		place, want   Place
 	}{
 		{"nothing said", "features", Place{}, old},
 		{"another file", "features", Place{Root: "/new.npz"}, with(func(p *Place) { p.Root, p.SplitsDir = "/new.npz", "" })},
 		{"the images of features", "features", Place{Root: images}, with(func(p *Place) { p.Images = images })},
 		{"a folder of images", "folder", Place{Root: images, Labels: "/new.csv"}, with(func(p *Place) { p.Root, p.SplitsDir, p.Labels = images, "", "/new.csv" })},
 	} {
-		if got, err := Locate(dir, tt.dataset, tt.said); err != nil || got != tt.want {
+		if got, err := Locate(dir, tt.dataset, tt.place); err != nil || got != tt.want {
 			t.Errorf("%s: got %+v, %v, want %+v", tt.name, got, err, tt.want)
 		}
 	}

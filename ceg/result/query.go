@@ -173,7 +173,7 @@ func parseQuery(row []string) (Query, error) {
 
 // LastRound splits a run's queries into the last round and the queries before it. Queries without
 // a round after the initial labels are an error.
-func LastRound(queries []Query) (before, asked []Query, err error) {
+func LastRound(queries []Query) (before, newest []Query, err error) {
 	last := 0
 	for _, q := range queries {
 		last = max(last, q.Round)
@@ -185,10 +185,10 @@ func LastRound(queries []Query) (before, asked []Query, err error) {
 		if q.Round < last {
 			before = append(before, q)
 		} else {
-			asked = append(asked, q)
+			newest = append(newest, q)
 		}
 	}
-	return before, asked, nil
+	return before, newest, nil
 }
 
 // Rows returns the positions of queried images in a list of IDs. An unknown ID is an error.
@@ -211,7 +211,7 @@ func Rows(ids []string, queries []Query) ([]int, error) {
 // Chosen describes in a few sentences how a run's labels were selected: initial is the strategy
 // before training, empty for random, and strategy the one in later rounds. given is the number of
 // labels that were not queried.
-func Chosen(queries []Query, given int, initial, strategy string) string {
+func Chosen(queries []Query, unqueried int, initial, strategy string) string {
 	before := 0
 	for _, q := range queries {
 		if q.Round == 0 {
@@ -219,11 +219,11 @@ func Chosen(queries []Query, given int, initial, strategy string) string {
 		}
 	}
 	var text []string
-	if given > 0 {
-		text = append(text, fmt.Sprintf("%d labels were added without a query.", given))
+	if unqueried > 0 {
+		text = append(text, fmt.Sprintf("%d labels were added without a query.", unqueried))
 	}
 	switch {
-	case before <= given:
+	case before <= unqueried:
 	case initial == "":
 		text = append(text, "Round 0 was drawn at random before training.")
 	default:

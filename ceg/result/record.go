@@ -68,24 +68,24 @@ type Accuracy struct {
 }
 
 // PseudoLabel counts an epoch's pseudo-labels of unlabelled examples by weak views: Total of
-// them, Kept with confidence of at least tau, and Correct among those kept. Unknown counts kept
-// ones whose true class is unknown.
+// them, Accepted with confidence of at least tau, and Correct among the accepted. Unknown counts
+// accepted ones whose true class is unknown. The key kept is the format of older records.
 type PseudoLabel struct {
-	Correct int `json:"correct"`
-	Kept    int `json:"kept"`
-	Total   int `json:"total"`
-	Unknown int `json:"unknown,omitempty"`
+	Correct  int `json:"correct"`
+	Accepted int `json:"kept"`
+	Total    int `json:"total"`
+	Unknown  int `json:"unknown,omitempty"`
 }
 
-// Accuracy returns the share of correct ones among kept pseudo-labels of known class, in [0, 1];
+// Accuracy returns the share of correct ones among accepted pseudo-labels of known class, in [0, 1];
 // 0 if there are none.
 func (p PseudoLabel) Accuracy() float64 {
-	return Tally{Correct: p.Correct, Total: p.Kept - p.Unknown}.Share()
+	return Tally{Correct: p.Correct, Total: p.Accepted - p.Unknown}.Share()
 }
 
 // KeepRate returns the share of pseudo-labels above the threshold, in [0, 1]; 0 if there are
 // none.
-func (p PseudoLabel) KeepRate() float64 { return Tally{Correct: p.Kept, Total: p.Total}.Share() }
+func (p PseudoLabel) KeepRate() float64 { return Tally{Correct: p.Accepted, Total: p.Total}.Share() }
 
 // Time breaks down an epoch's wall-clock time, in seconds.
 type Time struct {
@@ -155,9 +155,9 @@ func (r Record) Validate() error {
 	if r.StepsTotal < r.Steps {
 		return fmt.Errorf("steps_total is %d, want at least steps, %d", r.StepsTotal, r.Steps)
 	}
-	if p := r.PseudoLabel; p.Correct < 0 || p.Unknown < 0 || p.Kept < p.Correct+p.Unknown || p.Total < p.Kept {
+	if p := r.PseudoLabel; p.Correct < 0 || p.Unknown < 0 || p.Accepted < p.Correct+p.Unknown || p.Total < p.Accepted {
 		return fmt.Errorf("pseudo_label is %d correct and %d unknown of %d kept of %d, want 0 <= correct + unknown <= kept <= total",
-			p.Correct, p.Unknown, p.Kept, p.Total)
+			p.Correct, p.Unknown, p.Accepted, p.Total)
 	}
 	seen := map[[2]string]bool{}
 	for _, a := range r.Accuracy {

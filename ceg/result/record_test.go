@@ -21,7 +21,7 @@ func sample(epoch, labels, queried, val, target int) Record {
 			{Domain: "sketch", Split: ValSplit, Tally: Tally{Correct: val - val/2, Total: 4}},
 			{Domain: "photo", Split: TestSplit, Tally: Tally{Correct: target, Total: 10}},
 		},
-		PseudoLabel: PseudoLabel{Correct: 2, Kept: 4, Total: 16},
+		PseudoLabel: PseudoLabel{Correct: 2, Accepted: 4, Total: 16},
 		Reliable:    Tally{Correct: 3, Total: 6},
 		Time:        Time{Seconds: 1.5, Train: 1, Wait: 0.125, Eval: 0.25, Query: 0.125},
 	}
@@ -55,7 +55,7 @@ func TestRecordLineRefuses(t *testing.T) {
 		{"total below steps", func(r *Record) { r.StepsTotal = 4 }, "steps_total is 4"},
 		{"NaN", func(r *Record) { r.Loss[1].Value = math.NaN() }, "NaN"},
 		{"infinity", func(r *Record) { r.Time.Seconds = math.Inf(1) }, "Inf"},
-		{"kept above total", func(r *Record) { r.PseudoLabel.Kept = 17 }, "want 0 <= correct + unknown <= kept <= total"},
+		{"kept above total", func(r *Record) { r.PseudoLabel.Accepted = 17 }, "want 0 <= correct + unknown <= kept <= total"},
 		{"correct above total", func(r *Record) { r.Reliable.Correct = 7 }, "[7,6]"},
 		{"unknown split", func(r *Record) { r.Accuracy[0].Split = "dev" }, `accuracy of print has split "dev"`},
 		{"twice", func(r *Record) { r.Accuracy[1].Domain = "print" }, "accuracy has print val twice"},
@@ -184,10 +184,10 @@ func TestTally(t *testing.T) {
 	if got := (Tally{}).Share(); got != 0 {
 		t.Errorf("share of nothing is %v", got)
 	}
-	if got := (PseudoLabel{Correct: 3, Kept: 4, Total: 16}); got.Accuracy() != 0.75 || got.KeepRate() != 0.25 {
+	if got := (PseudoLabel{Correct: 3, Accepted: 4, Total: 16}); got.Accuracy() != 0.75 || got.KeepRate() != 0.25 {
 		t.Errorf("accuracy %v, keep rate %v", got.Accuracy(), got.KeepRate())
 	}
-	if got := (PseudoLabel{Correct: 3, Kept: 8, Total: 16, Unknown: 4}); got.Accuracy() != 0.75 || got.KeepRate() != 0.5 {
+	if got := (PseudoLabel{Correct: 3, Accepted: 8, Total: 16, Unknown: 4}); got.Accuracy() != 0.75 || got.KeepRate() != 0.5 {
 		t.Errorf("with unknown ones: accuracy %v, keep rate %v", got.Accuracy(), got.KeepRate())
 	}
 	var sum Tally
@@ -212,9 +212,9 @@ func TestTally(t *testing.T) {
 
 func TestLastRound(t *testing.T) {
 	q := func(round int, id string) Query { return Query{Round: round, ID: id} }
-	before, asked, err := LastRound([]Query{q(0, "a"), q(1, "b"), q(2, "c"), q(2, "d")})
-	if err != nil || len(before) != 2 || len(asked) != 2 || asked[0].ID != "c" {
-		t.Errorf("before %v, asked %v, %v", before, asked, err)
+	before, newest, err := LastRound([]Query{q(0, "a"), q(1, "b"), q(2, "c"), q(2, "d")})
+	if err != nil || len(before) != 2 || len(newest) != 2 || newest[0].ID != "c" {
+		t.Errorf("before %v, asked %v, %v", before, newest, err)
 	}
 	if _, _, err := LastRound([]Query{q(0, "a")}); err == nil {
 		t.Error("a last round without rounds")

@@ -25,9 +25,10 @@ type Result struct {
 	Pool   int `json:"pool"`
 	Budget int `json:"budget"`
 	Labels int `json:"labels"`
-	// Given counts labels that existed before or were added without a query, outside the budget.
-	// Withdrawn counts withdrawn labels, and Bad images dropped from the pool.
-	Given     int `json:"given,omitempty"`
+	// Unqueried counts labels that existed before or were added without a query, outside the budget.
+	// Withdrawn counts withdrawn labels, and Bad images dropped from the pool. The key given is the
+	// format of older results.
+	Unqueried int `json:"given,omitempty"`
 	Withdrawn int `json:"withdrawn,omitempty"`
 	Bad       int `json:"bad,omitempty"`
 	// None lists the IDs, in byte order, of the images that show none of the classes. They have
@@ -199,10 +200,10 @@ func (r Result) validate() error {
 		return fmt.Errorf("method is %q, dataset %q, target %q: want all three", r.Method, r.Dataset, r.Target)
 	case r.Epochs < 1:
 		return fmt.Errorf("epochs is %d, want 1 or more", r.Epochs)
-	case r.Given < 0 || r.Withdrawn < 0 || r.Bad < 0:
-		return fmt.Errorf("given is %d, withdrawn %d, bad %d, want 0 or more", r.Given, r.Withdrawn, r.Bad)
-	case r.Labels < 0 || r.Labels > r.Budget+r.Given:
-		return fmt.Errorf("labels is %d, want 0 to the budget, %d, and the %d given beside it", r.Labels, r.Budget, r.Given)
+	case r.Unqueried < 0 || r.Withdrawn < 0 || r.Bad < 0:
+		return fmt.Errorf("given is %d, withdrawn %d, bad %d, want 0 or more", r.Unqueried, r.Withdrawn, r.Bad)
+	case r.Labels < 0 || r.Labels > r.Budget+r.Unqueried:
+		return fmt.Errorf("labels is %d, want 0 to the budget, %d, and the %d given beside it", r.Labels, r.Budget, r.Unqueried)
 	case r.Budget > r.Pool:
 		return fmt.Errorf("budget is %d, want at most the pool, %d", r.Budget, r.Pool)
 	}

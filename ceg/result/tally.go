@@ -15,12 +15,12 @@ type Tally struct {
 }
 
 // Count adds a prediction, answer, for an image of class truth; a negative truth is unknown.
-func (t *Tally) Count(answer, truth int) {
+func (t *Tally) Count(predicted, truth int) {
 	switch {
 	case truth < 0:
 		t.Unknown++
 		return
-	case answer == truth:
+	case predicted == truth:
 		t.Correct++
 	}
 	t.Total++

@@ -191,14 +191,14 @@ func (d *Folder) Remember(p result.Place) error {
 }
 
 // Keep copies the labels that existed before the run into the folder, unless it has them.
-func (d *Folder) Keep(given []datasets.Label) error {
-	if given == nil {
+func (d *Folder) Keep(userLabels []datasets.Label) error {
+	if userLabels == nil {
 		return nil
 	}
-	if _, err := os.Stat(d.File(labels.GivenFile)); err == nil {
+	if _, err := os.Stat(d.File(labels.UserLabelsFile)); err == nil {
 		return nil
 	}
-	return d.WriteFile(labels.GivenFile, func(w io.Writer) error { return labels.WriteGiven(w, given) })
+	return d.WriteFile(labels.UserLabelsFile, func(w io.Writer) error { return labels.WriteUserLabels(w, userLabels) })
 }
 
 // LeaveOut lists the files that are not used, unless the folder has the list.

@@ -187,12 +187,12 @@ func writeJSON(path string, v any) error {
 	})
 }
 
-// Answers lists the classes on the labelling page: the run's, new ones, and [Other].
-func (r *Record) Answers() []string { return slices.Concat(r.Classes, r.New, []string{Other}) }
+// LabelNames lists the classes on the labelling page: the run's, new ones, and [Other].
+func (r *Record) LabelNames() []string { return slices.Concat(r.Classes, r.New, []string{Other}) }
 
 // Dataset returns the images of the site as a data set, for pages and label files.
 func (r *Record) Dataset() (*datasets.Dataset, datasets.Truth, error) {
-	return datasets.Site(r.Images, r.Answers(), r.FollowLinks, r.Decode)
+	return datasets.Site(r.Images, r.LabelNames(), r.FollowLinks, r.Decode)
 }
 
 // Known is [Record.Dataset] including images whose files are gone, which may have labels.
@@ -201,7 +201,7 @@ func (r *Record) Known() (*datasets.Dataset, datasets.Truth, error) {
 	for _, v := range r.Visits {
 		ids = append(ids, v.Images...)
 	}
-	d, t, err := datasets.Site(r.Images, r.Answers(), r.FollowLinks, r.Decode, ids...)
+	d, t, err := datasets.Site(r.Images, r.LabelNames(), r.FollowLinks, r.Decode, ids...)
 	if err == nil {
 		err = d.GroupBy(r.Group)
 	}

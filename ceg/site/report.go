@@ -32,10 +32,10 @@ type VisitReport struct {
 	At       time.Time         `json:"at"`
 	Images   int               `json:"images"`
 	Estimate *AccuracyEstimate `json:"estimate"`
-	// A and Audit count queried images, AAnswered and Audited the labelled ones among them, Bad
-	// those marked as bad.
+	// A and Audit count queried images, ALabelled and Audited the labelled ones among them, Bad
+	// those marked as bad. The key a_answered is the format of older reports.
 	A         int `json:"a"`
-	AAnswered int `json:"a_answered"`
+	ALabelled int `json:"a_answered"`
 	Audit     int `json:"audit"`
 	Audited   int `json:"audited"`
 	Bad       int `json:"bad"`
@@ -94,30 +94,30 @@ type SetsReport struct {
 	Size float64 `json:"size,omitempty"`
 }
 
-// Answer is the human label of an image: its class, or that it is bad; empty if unlabelled.
-type Answer struct {
+// Label is the human label of an image: its class, or that it is bad; empty if unlabelled.
+type Label struct {
 	Class string
 	Bad   bool
 }
 
 // Measure computes the report of a visit: part holds its images, adapted is the adapted head or
 // nil, and temperature the temperature of the head in use.
-func (v *Visit) Measure(classes []string, part Part, adapted *head.Linear, temperature float64, answer func(id string) Answer) *VisitReport {
+func (v *Visit) Measure(classes []string, part Part, adapted *head.Linear, temperature float64, label func(id string) Label) *VisitReport {
 	r := &VisitReport{At: v.At, Images: len(v.Images), Estimate: v.Estimate, A: len(v.A), Audit: len(v.Audit), Counts: audit.NewCounts(classes), Errors: []Error{}, New: []Found{}}
 	for _, id := range v.A {
-		switch a := answer(id); {
+		switch a := label(id); {
 		case a.Bad:
 			r.Bad++
 		case a.Class != "":
-			r.AAnswered++
+			r.ALabelled++
 		}
 	}
 	for _, id := range v.Audit {
-		if answer(id).Bad {
+		if label(id).Bad {
 			r.Bad++
 		}
 	}
-	audited, named := v.answered(part, answer)
+	audited, named := v.labelled(part, label)
 	if r.Audited = len(named); r.Audited == 0 {
 		return r
 	}
@@ -157,8 +157,8 @@ func (v *Visit) Measure(classes []string, part Part, adapted *head.Linear, tempe
 	return r
 }
 
-// answered returns the labelled audit images, with their class names.
-func (v *Visit) answered(part Part, answer func(id string) Answer) (Part, []string) {
+// labelled returns the labelled audit images, with their class names.
+func (v *Visit) labelled(part Part, label func(id string) Label) (Part, []string) {
 	at := make(map[string]int, part.Len())
 	for i, id := range part.IDs {
 		at[id] = i
@@ -166,7 +166,7 @@ func (v *Visit) answered(part Part, answer func(id string) Answer) (Part, []stri
 	var rows []int
 	var named []string
 	for _, id := range v.Audit {
-		if a := answer(id); a.Class != "" && !a.Bad {
+		if a := label(id); a.Class != "" && !a.Bad {
 			rows, named = append(rows, at[id]), append(named, a.Class)
 		}
 	}
@@ -181,8 +181,8 @@ type Audited struct {
 }
 
 // Audited returns the audit results of a visit; see [Visit.Measure].
-func (v *Visit) Audited(classes []string, part Part, adapted *head.Linear, temperature float64, answer func(id string) Answer) (a Audited) {
-	audited, named := v.answered(part, answer)
+func (v *Visit) Audited(classes []string, part Part, adapted *head.Linear, temperature float64, label func(id string) Label) (a Audited) {
+	audited, named := v.labelled(part, label)
 	logits := LogitsOf(audited, adapted)
 	best := Best(logits)
 	own := make([]int, len(named))
@@ -251,8 +251,8 @@ func (r *Report) Finish() {
 				r.Warnings = append(r.Warnings, s)
 			}
 		}
-		if v.A > v.AAnswered || v.Audit > v.Audited {
-			if open := v.A + v.Audit - v.AAnswered - v.Audited - v.Bad; open > 0 {
+		if v.A > v.ALabelled || v.Audit > v.Audited {
+			if open := v.A + v.Audit - v.ALabelled - v.Audited - v.Bad; open > 0 {
 				r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d queried labels are missing: the numbers use the others, and are unbiased if people label in the order of the queries", open, v.A+v.Audit))
 			}
 		}

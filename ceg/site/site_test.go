@@ -268,21 +268,21 @@ func TestVisitDraws(t *testing.T) {
 func TestMeasureByHand(t *testing.T) {
 	u := clouds(9, 0, "site") // all are seen as what they are
 	v := &site.Visit{Images: u.IDs, A: u.IDs[:2], Audit: u.IDs[2:], Estimate: &site.AccuracyEstimate{}}
-	says := map[string]site.Answer{u.IDs[0]: {Class: "x"}, u.IDs[2]: {Class: "z"}, u.IDs[3]: {Class: "x"}, u.IDs[4]: {Class: "z"}, u.IDs[5]: {Class: "fox"}, u.IDs[6]: {Bad: true}}
+	says := map[string]site.Label{u.IDs[0]: {Class: "x"}, u.IDs[2]: {Class: "z"}, u.IDs[3]: {Class: "x"}, u.IDs[4]: {Class: "z"}, u.IDs[5]: {Class: "fox"}, u.IDs[6]: {Bad: true}}
 	classes := []string{"x", "y", "z"}
-	answer := func(id string) site.Answer { return says[id] }
-	r := v.Measure(classes, u, nil, 1, answer)
-	if r.AAnswered != 1 || r.Audited != 4 || r.Bad != 1 || r.After != nil || *r.Before != audit.Wilson(result.Tally{Correct: 2, Total: 4}) {
+	label := func(id string) site.Label { return says[id] }
+	r := v.Measure(classes, u, nil, 1, label)
+	if r.ALabelled != 1 || r.Audited != 4 || r.Bad != 1 || r.After != nil || *r.Before != audit.Wilson(result.Tally{Correct: 2, Total: 4}) {
 		t.Errorf("%+v", r)
 	}
 	if len(r.Errors) != 2 || len(r.New) != 1 || r.New[0] != (site.Found{Class: "fox", Images: 1}) {
 		t.Errorf("errors %v, new %v", r.Errors, r.New)
 	}
 	zero := &head.Linear{Weight: make([]float64, 18), Bias: []float64{1, 0, 0}} // all is x
-	if r = v.Measure(classes, u, zero, 1, answer); r.After.Share != 0.25 || r.Gain.Share != -0.25 || r.Pairs != (audit.Paired{Both: 1, Lost: 1, Neither: 2}) {
+	if r = v.Measure(classes, u, zero, 1, label); r.After.Share != 0.25 || r.Gain.Share != -0.25 || r.Pairs != (audit.Paired{Both: 1, Lost: 1, Neither: 2}) {
 		t.Errorf("%+v", r)
 	}
-	own := v.Audited(classes, u, nil, 1, answer)
+	own := v.Audited(classes, u, nil, 1, label)
 	if len(own.Scores) != 4 || !math.IsInf(own.Scores[3], 1) || !slices.Equal(own.Right, []bool{true, true, false, false}) {
 		t.Errorf("%+v", own)
 	}

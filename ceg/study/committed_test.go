@@ -57,11 +57,11 @@ func checkCommitted(run *result.Run) error {
 		return err
 	}
 	if w := c.Network.Weights; w != nil { // of weights their name counts
-		asked := w.Name
+		name := w.Name
 		if w.Revision != "" { // what "imagenet" stands for
-			asked = config.ImageNet
+			name = config.ImageNet
 		}
-		c.Network.Weights = &config.Weights{Name: asked}
+		c.Network.Weights = &config.Weights{Name: name}
 	}
 	name, err := DirName(c)
 	if err != nil {

@@ -51,7 +51,7 @@ type Progress struct {
 
 // meter measures progress in epochs.
 type meter struct {
-	pace   eta.Estimator
+	eta    eta.Estimator
 	epochs []float64 // of each run
 	done   []float64 // of these, over
 	began  []float64 // of these, before this process
@@ -61,7 +61,7 @@ type meter struct {
 func newMeter(runs []Job) meter {
 	n := len(runs)
 	m := meter{epochs: make([]float64, n), done: make([]float64, n), began: make([]float64, n), seen: make([]bool, n)}
-	m.pace.Begin(time.Now(), 0)
+	m.eta.Begin(time.Now(), 0)
 	for i, r := range runs {
 		m.epochs[i] = float64(r.Config.Schedule.Epochs)
 	}
@@ -115,7 +115,7 @@ func (m *meter) now(state []outcome) Progress {
 		p.Share = done / all
 	}
 	if own >= 1 {
-		p.ETA, p.Known = m.pace.Left(time.Now(), own, own+all-done)
+		p.ETA, p.Known = m.eta.Left(time.Now(), own, own+all-done)
 	}
 	return p
 }

@@ -18,8 +18,8 @@ func TestProgress(t *testing.T) {
 	if g := m.now(state); g.Known || g.Share != 1./8 || g.Finished != 1 || g.Total != 8 {
 		t.Errorf("progress is %+v", g)
 	}
-	m.pace = eta.Estimator{}
-	m.pace.Begin(time.Now().Add(-time.Minute), 0)
+	m.eta = eta.Estimator{}
+	m.eta.Begin(time.Now().Add(-time.Minute), 0)
 	event := func(epoch, step int, done bool) Event {
 		return Event{Kind: Training, Training: ceg.Event{Epoch: epoch, Step: step, Steps: 2, Done: done}}
 	}

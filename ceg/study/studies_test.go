@@ -152,7 +152,7 @@ func onGlyphs(name string) string {
 }
 
 // Every study that is announced can be planned, and its plan names it with its runs.
-func TestAnnounced(t *testing.T) {
+func TestPreregistered(t *testing.T) {
 	dir := filepath.Join(scripts, "studies", "announced")
 	pages, err := filepath.Glob(filepath.Join(dir, "*.md"))
 	if err != nil || len(pages) == 0 {
@@ -190,8 +190,8 @@ func TestAnnounced(t *testing.T) {
 			for _, r := range plan(t, s).Runs {
 				dirs[r.Dir] = true
 			}
-			if said := fmt.Sprintf("%d runs", len(dirs)); s.Name+".yaml" != filepath.Base(file) || !strings.Contains(string(text), "`"+s.Name+".yaml`") || !strings.Contains(string(text), said) {
-				t.Errorf("%s is called %q and has %s, which its plan does not say", file, s.Name, said)
+			if number := fmt.Sprintf("%d runs", len(dirs)); s.Name+".yaml" != filepath.Base(file) || !strings.Contains(string(text), "`"+s.Name+".yaml`") || !strings.Contains(string(text), number) {
+				t.Errorf("%s is called %q and has %s, which its plan does not say", file, s.Name, number)
 			}
 		}
 	}

@@ -129,9 +129,9 @@ func plain(file io.Reader, maxLine int) (r *bufio.Reader, comma rune, skipped in
 	r = bufio.NewReaderSize(regular.Lines(r, maxLine), head)
 	line, _, _ := bytes.Cut(first, []byte("\n"))
 	line = bytes.TrimSuffix(line, []byte("\r"))
-	if said, ok := bytes.CutPrefix(line, []byte("sep=")); ok && len(said) == 1 && said[0] < utf8.RuneSelf && said[0] != '"' {
+	if separator, ok := bytes.CutPrefix(line, []byte("sep=")); ok && len(separator) == 1 && separator[0] < utf8.RuneSelf && separator[0] != '"' {
 		_, _ = r.ReadSlice('\n')
-		return r, rune(said[0]), 1
+		return r, rune(separator[0]), 1
 	}
 	comma = ','
 	if !bytes.ContainsRune(line, ',') {

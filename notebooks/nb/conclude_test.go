@@ -9,8 +9,8 @@ func TestWords(t *testing.T) {
 		spread([]float64{54, 62.5, 58}):                         "3 runs, 54.0 to 62.5",
 		counted(1, "row"):                                       "1 row",
 		counted(3, "row"):                                       "3 rows",
-		said("none", nil):                                       "none",
-		said("none", "imagenet"):                                "imagenet",
+		specified("none", nil):                                  "none",
+		specified("none", "imagenet"):                           "imagenet",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -71,7 +71,7 @@ func ledg(args ...string) string {
 // Annotate labels all open images of a labelling page through its server, in place of a person,
 // for tests and demonstrations. class returns the class of an image by ID, or "" to skip it. It
 // returns the number of labels.
-func Annotate(address string, class func(id string) string) (answers int) {
+func Annotate(address string, class func(id string) string) (labelled int) {
 	type view struct {
 		Question *struct {
 			ID  string `json:"id"`
@@ -89,11 +89,11 @@ func Annotate(address string, class func(id string) string) (answers int) {
 	var v view
 	Check(decode(Must(http.Get(address+"view?client="+client)), &v))
 	for v.Question != nil {
-		a := action{client, "answer", v.Question.ID, v.Question.Rev, class(v.Question.ID)}
+		a := action{client, "label", v.Question.ID, v.Question.Rev, class(v.Question.ID)}
 		if a.Class == "" {
 			a.Op = "skip"
 		} else {
-			answers++
+			labelled++
 		}
 		var next struct {
 			View view `json:"view"`
@@ -101,7 +101,7 @@ func Annotate(address string, class func(id string) string) (answers int) {
 		Check(decode(Must(http.Post(address+"act", "application/json", bytes.NewReader(Must(json.Marshal(a))))), &next))
 		v = next.View
 	}
-	return answers
+	return labelled
 }
 
 // decode reads the JSON of a reply.

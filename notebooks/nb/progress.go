@@ -106,7 +106,7 @@ func describe(e ceg.Event) string {
 // is on.
 type bar struct {
 	id   string
-	pace eta.Estimator
+	eta  eta.Estimator
 	last time.Time
 
 	history *history // nil without curves
@@ -133,7 +133,7 @@ const (
 // which are large, any that would only flicker.
 func (b *bar) show(share float64, important bool, lines ...string) {
 	now := time.Now()
-	b.pace.Begin(now, share)
+	b.eta.Begin(now, share)
 	gap := flicker
 	if b.history != nil && !important {
 		gap = max(redraw, idle*b.took)
@@ -142,7 +142,7 @@ func (b *bar) show(share float64, important bool, lines ...string) {
 		return
 	}
 	b.last = now
-	left, _ := b.pace.Left(now, share, 1)
+	left, _ := b.eta.Left(now, share, 1)
 	b.update(barHTML(share, left, lines...) + b.draw(now))
 	if important {
 		gonbui.Sync()

@@ -91,8 +91,8 @@ func committed(parts ...string) string {
 // except those on features of photographs, which are not in the repository.
 func PaperRecords(names ...string) *report.Folder {
 	dir := committed("results", "glyphs") // of studies without records
-	if kept := Must(filepath.Glob(filepath.Join(committed("results"), "*", filepath.Base(names[0])+".study.json.zst"))); len(kept) > 0 {
-		dir = filepath.Dir(kept[0])
+	if stored := Must(filepath.Glob(filepath.Join(committed("results"), "*", filepath.Base(names[0])+".study.json.zst"))); len(stored) > 0 {
+		dir = filepath.Dir(stored[0])
 	}
 	if strings.HasPrefix(names[0], "features-") {
 		return Must(report.Open(dir, names...))

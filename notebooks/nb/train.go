@@ -63,7 +63,7 @@ func (b *bar) train(name, method string, change ...func(*Run)) (dir string) {
 		}
 	}
 	o := ceg.Options{Dir: filepath.Join(Dir(name), run), Root: r.Root, Resume: true, Observe: b.observe()}
-	words := model.WeightArgs{Weights: cmp.Or(config.NetworkFile(r.Set), said(r.Weights, r.Set["network.weights"])), Style: said(r.StyleWeights, r.Set["generalization.style_weights"])}
+	words := model.WeightArgs{Weights: cmp.Or(config.NetworkFile(r.Set), specified(r.Weights, r.Set["network.weights"])), Style: specified(r.StyleWeights, r.Set["generalization.style_weights"])}
 	b.history = nil
 	if begun, err := result.OpenRun(o.Dir); err == nil {
 		b.history = newHistory(c.Schedule.Epochs, begun.Records)
@@ -100,7 +100,7 @@ func newRun(method string, change ...func(*Run)) Run {
 
 // dataset is the run's data set.
 func (r *Run) dataset() string {
-	return cmp.Or(said(r.Dataset, r.Set["data.dataset"]), datasets.Drawn)
+	return cmp.Or(specified(r.Dataset, r.Set["data.dataset"]), datasets.Drawn)
 }
 
 // defaultTarget sets the target photo if none is set.
@@ -130,8 +130,8 @@ func firstSeen(dir string) bool {
 	return string(shown) == cell
 }
 
-// said is a setting of a spec that has a field and a path.
-func said(field string, set any) string {
+// specified is a setting of a spec that has a field and a path.
+func specified(field string, set any) string {
 	if text, ok := set.(string); ok {
 		return text
 	}

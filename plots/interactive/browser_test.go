@@ -140,20 +140,20 @@ func TestFigureInBrowser(t *testing.T) {
 
 		// By keys alone, from the top of the page.
 		do(t, ctx, chromedp.KeyEvent(kb.Tab))
-		said := func(key, want string) {
+		press := func(key, want string) {
 			t.Helper()
 			do(t, ctx, chromedp.KeyEvent(key))
-			if got := js[string](t, ctx, `document.querySelector(".said").textContent`); !strings.HasPrefix(got, want) {
-				t.Errorf("%s: after %q is said %q, want %s", scheme, key, got, want)
+			if got := js[string](t, ctx, `document.querySelector(".status").textContent`); !strings.HasPrefix(got, want) {
+				t.Errorf("%s: after %q the status is %q, want %s", scheme, key, got, want)
 			}
 		}
-		said(kb.ArrowRight, "d1/4.png, domain: d1, class: b, queried: round 1, uncertainty: 0.4")
-		said(kb.ArrowRight, "d2/5.png, domain: d2 (target), class: c")
-		said(kb.ArrowUp, "d2/8.png")
-		said(kb.ArrowUp, "d2/8.png")
-		said(kb.ArrowLeft, "d1/7.png")
-		said(kb.Home, "d0/0.png")
-		said(kb.End, "d2/8.png")
+		press(kb.ArrowRight, "d1/4.png, domain: d1, class: b, queried: round 1, uncertainty: 0.4")
+		press(kb.ArrowRight, "d2/5.png, domain: d2 (target), class: c")
+		press(kb.ArrowUp, "d2/8.png")
+		press(kb.ArrowUp, "d2/8.png")
+		press(kb.ArrowLeft, "d1/7.png")
+		press(kb.Home, "d0/0.png")
+		press(kb.End, "d2/8.png")
 		do(t, ctx, chromedp.KeyEvent(kb.Enter))
 		if got := js[string](t, ctx, `document.querySelector("details").open + " " + document.activeElement.cells[0].textContent`); got != "true d2/8.png" {
 			t.Errorf("%s: Enter leads to %s", scheme, got)
@@ -170,8 +170,8 @@ func TestFigureInBrowser(t *testing.T) {
 		if got := js[string](t, ctx, `document.activeElement.parentNode.textContent + document.activeElement.checked + [...document.querySelectorAll("tbody tr")].filter(r => !r.hidden).map(r => r.cells[0].textContent)`); got != "d1 3false"+"d0/0.png,d2/2.png,d0/3.png,d2/5.png,d0/6.png,d2/8.png" {
 			t.Errorf("%s: after d1 is off: %s", scheme, got)
 		}
-		if got := js[string](t, ctx, `document.querySelector(".said").textContent`); got != "6 of 9 images shown" {
-			t.Errorf("%s: %q is said", scheme, got)
+		if got := js[string](t, ctx, `document.querySelector(".status").textContent`); got != "6 of 9 images shown" {
+			t.Errorf("%s: the status is %q", scheme, got)
 		}
 		move(t, ctx, width/2+2, width/2)
 		if got := js[string](t, ctx, card); got != "" {

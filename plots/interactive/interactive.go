@@ -103,7 +103,7 @@ type entry struct {
 	Dark    string `json:"dark"`
 	Shape   string `json:"shape,omitempty"`
 	Hollow  bool   `json:"hollow,omitempty"`
-	Queried bool   `json:"asked,omitempty"`
+	Queried bool   `json:"queried,omitempty"`
 }
 
 type panel struct {
@@ -218,13 +218,13 @@ func (f *Figure) check() error {
 }
 
 // names are the texts of the table's columns with a legend.
-type names struct{ domains, classes, asked []string }
+type names struct{ domains, classes, queried []string }
 
 // spec returns the script's input without images, and the texts of the table.
 func (f *Figure) spec() (s spec, t names) {
 	s = spec{By: f.Color, Silent: []int{}}
 	for i, r := range f.Rounds {
-		t.asked = append(t.asked, roundName(r))
+		t.queried = append(t.queried, roundName(r))
 		class, domain := cmp.Or(f.Classes[i], "not known"), cmp.Or(f.Domains[i], "not known")
 		if domain == f.Target {
 			domain += " (target)"
@@ -241,11 +241,11 @@ func (f *Figure) spec() (s spec, t names) {
 		s.Groups[1].Entries[i].Hollow = e.Name == f.Target+" (target)"
 	}
 	rounds := slices.Compact(slices.Sorted(slices.Values(f.Rounds)))
-	asked := slices.DeleteFunc(slices.Clone(rounds), func(r int) bool { return r < 0 })
+	queried := slices.DeleteFunc(slices.Clone(rounds), func(r int) bool { return r < 0 })
 	for _, r := range rounds {
 		e := entry{Name: roundName(r), Queried: r >= 0, Light: "#b9bec4", Dark: "#59626b"}
 		if r >= 0 { // the first the farthest from the ground
-			at := float64(r-asked[0]) / float64(max(asked[len(asked)-1]-asked[0], 1))
+			at := float64(r-queried[0]) / float64(max(queried[len(queried)-1]-queried[0], 1))
 			e.Light, e.Dark = hex(light.Shade(0.7*at)), hex(dark.Shade(1-0.5*at))
 		}
 		s.Groups[2].Entries = append(s.Groups[2].Entries, e)
@@ -293,7 +293,7 @@ func (f *Figure) rows(t names) template.HTML {
 	var b strings.Builder
 	for i, id := range f.IDs {
 		b.WriteString("<tr>")
-		for _, text := range []string{id, t.domains[i], t.classes[i], t.asked[i]} {
+		for _, text := range []string{id, t.domains[i], t.classes[i], t.queried[i]} {
 			b.WriteString("<td>" + template.HTMLEscapeString(text))
 		}
 		for _, c := range f.Columns {

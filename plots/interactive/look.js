@@ -22,14 +22,14 @@
       const at = new Map(g.entries.map((e, k) => [e.name, k]));
       return cells.map(c => at.get(c[g.column]));
     });
-    const byDomain = 1, byAsked = 2;
+    const byDomain = 1, byQueried = 2;
     const entry = (g, i) => spec.groups[g].entries[kinds[g][i]];
-    const asked = i => entry(byAsked, i).asked;
+    const queried = i => entry(byQueried, i).queried;
     const off = spec.groups.map(() => new Set());
     const shown = new Array(n).fill(true);
     const pictures = spec.sheet && new Map((spec.pictures || [...rows.keys()]).map((i, k) => [i, k]));
-    const order = []; // no class or domain lies on top of all others; what was asked for does
-    for (const first of [false, true]) for (let k = 0; k < 16; k++) for (let i = k; i < n; i += 16) if (!!asked(i) === first) order.push(i);
+    const order = []; // no class or domain lies on top of all others; queried points do
+    for (const first of [false, true]) for (let k = 0; k < 16; k++) for (let i = k; i < n; i += 16) if (!!queried(i) === first) order.push(i);
     let by = spec.by, here = -1;
 
     const ink = () => getComputedStyle(root).color;
@@ -65,10 +65,10 @@
       return [c, width, height];
     }
 
-    const said = make("div", { className: "said", ariaLive: "polite" });
+    const status = make("div", { className: "status", ariaLive: "polite" });
     const card = make("div", { className: "card", hidden: true, ariaHidden: "true" });
     const sum = make("small");
-    const say = text => { said.textContent = text; };
+    const say = text => { status.textContent = text; };
 
     const panels = spec.panels.map(p => {
       const canvas = make("canvas"), dot = make("div", { className: "here", hidden: true });
@@ -117,9 +117,9 @@
         if (!shown[i] || Number.isNaN(p.px[i] + p.py[i])) continue;
         const e = entry(by, i);
         c.globalAlpha = 0.85;
-        if (by !== byAsked || !asked(i)) mark(c, p.px[i], p.py[i], r, e.shape, dark ? e.dark : e.light, entry(byDomain, i).hollow);
+        if (by !== byQueried || !queried(i)) mark(c, p.px[i], p.py[i], r, e.shape, dark ? e.dark : e.light, entry(byDomain, i).hollow);
         c.globalAlpha = 1;
-        if (asked(i)) cross(c, p.px[i], p.py[i], by !== byAsked ? color : dark ? e.dark : e.light, dark ? "#16191d" : "#fff");
+        if (queried(i)) cross(c, p.px[i], p.py[i], by !== byQueried ? color : dark ? e.dark : e.light, dark ? "#16191d" : "#fff");
       }
     }
     const redraw = () => { panels.forEach(draw); swatches(); if (here >= 0) point(here, null); };
@@ -242,16 +242,16 @@
     function swatches() {
       const color = ink(), dark = isDark();
       for (const [canvas, k, e] of drawn) {
-        canvas.hidden = !(e.asked || e.hollow || k === by);
+        canvas.hidden = !(e.queried || e.hollow || k === by);
         const [c] = fresh(canvas), own = k !== by ? color : dark ? e.dark : e.light;
-        if (e.asked) cross(c, 7, 7, own);
+        if (e.queried) cross(c, 7, 7, own);
         else mark(c, 7, 7, 4, k === by ? e.shape : "", own, e.hollow);
       }
     }
 
     const field = make("div", { className: "panels" }, ...panels.map(p => p.box));
     root.querySelector(".live").append(field, form);
-    root.append(card, said);
+    root.append(card, status);
     for (const part of root.querySelectorAll(".live, .how, .still")) part.hidden = part.className === "still";
     // Arrow keys are the figure's, not the notebook's.
     root.dataset.lmSuppressShortcuts = "true";

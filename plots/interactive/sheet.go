@@ -27,7 +27,7 @@ const (
 
 // addSheet puts the images on one sheet and describes which are included: of too many, queried
 // images first, then others at equal intervals.
-func (f *Figure) addSheet(ctx context.Context, s *spec) (said string, err error) {
+func (f *Figure) addSheet(ctx context.Context, s *spec) (summary string, err error) {
 	n := len(f.IDs)
 	first, err := f.Picture(ctx, 0)
 	if err != nil {
@@ -73,11 +73,11 @@ func (f *Figure) addSheet(ctx context.Context, s *spec) (said string, err error)
 
 // pictured are the images with a picture, in the order of the sheet, at most n.
 func (f *Figure) pictured(n int) []int {
-	var all, asked, others []int
+	var all, queried, others []int
 	for i, r := range f.Rounds {
 		all = append(all, i)
 		if r >= 0 {
-			asked = append(asked, i)
+			queried = append(queried, i)
 		} else {
 			others = append(others, i)
 		}
@@ -85,7 +85,7 @@ func (f *Figure) pictured(n int) []int {
 	if len(all) <= n {
 		return all
 	}
-	list := spread(asked, n)
+	list := spread(queried, n)
 	return append(list, spread(others, n-len(list))...)
 }
 

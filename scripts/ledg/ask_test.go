@@ -44,8 +44,8 @@ func flat(t *testing.T) string {
 	return root
 }
 
-// answerAll labels the open queries of a run.
-func answerAll(t *testing.T, dir string) int {
+// labelAll labels the open queries of a run.
+func labelAll(t *testing.T, dir string) int {
 	t.Helper()
 	l, err := labels.Open(dir, nil, labels.Options{})
 	if err != nil {
@@ -56,7 +56,7 @@ func answerAll(t *testing.T, dir string) int {
 	l.View(func(s *labels.State) { open = s.OpenImages(-1) })
 	for _, v := range open {
 		class, _, _ := strings.Cut(filepath.Base(v.ID), " ")
-		if _, err := l.Append(labels.Event{Kind: labels.Answered, ID: v.ID, Class: class, By: "ann"}); err != nil {
+		if _, err := l.Append(labels.Event{Kind: labels.Labelled, ID: v.ID, Class: class, By: "ann"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -65,7 +65,7 @@ func answerAll(t *testing.T, dir string) int {
 
 // From images without classes to a trained run: status 3 until people have answered,
 // and nothing to repeat but where the run is.
-func TestTrainAsks(t *testing.T) {
+func TestTrainWithPeople(t *testing.T) {
 	dir := t.TempDir()
 	root, out := flat(t), filepath.Join(dir, "run")
 	args := []string{"train", "--dataset", "folder", "--root", root, "--classes", "cat,dog", "--target", "night", "--oracle", "ask", "--timing", "early",
@@ -83,11 +83,11 @@ func TestTrainAsks(t *testing.T) {
 	if err := os.Rename(root, moved); err != nil {
 		t.Fatal(err)
 	}
-	answerAll(t, out)
+	labelAll(t, out)
 	again = append(again, "--root", moved)
 	stdout, stderr, status = call(t, dir, again...)
 	checkError(t, "6 of the 6 labels of query 1 are needed", 3, stdout, stderr, status)
-	answerAll(t, out)
+	labelAll(t, out)
 	stdout, stderr, status = call(t, dir, again...)
 	if status != 0 || stderr != "" || !strings.Contains(stdout, "No label of the target domain night is known, so there is nothing to measure with.") {
 		t.Fatalf("status %d, stdout\n%s\nstderr %s", status, stdout, stderr)

@@ -161,7 +161,7 @@ and checked, but never run on such a machine.`,
 					return err
 				}
 			}
-			consent := func(p engine.Plan) bool { return ask(cmd.InOrStdin(), cmd.ErrOrStderr(), p) }
+			consent := func(p engine.Plan) bool { return confirm(cmd.InOrStdin(), cmd.ErrOrStderr(), p) }
 			if yes {
 				consent = func(engine.Plan) bool { return true }
 			} else if in, ok := cmd.InOrStdin().(*os.File); !ok || !term.IsTerminal(int(in.Fd())) {
@@ -192,11 +192,11 @@ and checked, but never run on such a machine.`,
 	return cmd
 }
 
-// ask asks the user to confirm a download.
-func ask(in io.Reader, out io.Writer, p engine.Plan) bool {
+// confirm asks the user to confirm a download.
+func confirm(in io.Reader, out io.Writer, p engine.Plan) bool {
 	fmt.Fprintf(out, "Download %s\nfrom %s\ninto %s? [y/N] ", p.What, p.From, p.Folder)
-	answer, _ := bufio.NewReader(in).ReadString('\n')
-	switch strings.ToLower(strings.TrimSpace(answer)) {
+	reply, _ := bufio.NewReader(in).ReadString('\n')
+	switch strings.ToLower(strings.TrimSpace(reply)) {
 	case "y", "yes":
 		return true
 	}

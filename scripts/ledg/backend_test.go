@@ -96,11 +96,11 @@ func TestBackendRefuses(t *testing.T) {
 	}
 }
 
-func TestAsk(t *testing.T) {
-	for answer, want := range map[string]bool{"y\n": true, "Yes\n": true, "n\n": false, "\n": false, "": false, "yolo\n": false} {
+func TestConfirm(t *testing.T) {
+	for reply, want := range map[string]bool{"y\n": true, "Yes\n": true, "n\n": false, "\n": false, "": false, "yolo\n": false} {
 		var out bytes.Buffer
-		if got := ask(strings.NewReader(answer), &out, engine.Plan{What: "much", From: "afar", Folder: "here"}); got != want {
-			t.Errorf("%q: got %v", answer, got)
+		if got := confirm(strings.NewReader(reply), &out, engine.Plan{What: "much", From: "afar", Folder: "here"}); got != want {
+			t.Errorf("%q: got %v", reply, got)
 		}
 		if got := out.String(); !strings.Contains(got, "much") || !strings.Contains(got, "afar") || !strings.Contains(got, "here") {
 			t.Errorf("asked %q", got)

@@ -162,9 +162,9 @@ func TestEmbedOffersRuntime(t *testing.T) {
 	if _, ok, err := engine.RuntimePlan("auto"); err != nil || !ok && runtime.GOOS != "linux" {
 		t.Skip("this machine has ONNX Runtime or a GPU, or there is none for it")
 	}
-	var asked atomic.Int64
+	var requests atomic.Int64
 	index := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		asked.Add(1)
+		requests.Add(1)
 		http.NotFound(w, nil)
 	}))
 	defer index.Close()
@@ -186,16 +186,16 @@ func TestEmbedOffersRuntime(t *testing.T) {
 		}
 		return stderr
 	}
-	if got := embed(); strings.Count(got, line+"to install it, run `ledg backend install onnxruntime` or add --yes (ONNX Runtime (onnxruntime 1.") != 1 || asked.Load() != 0 {
-		t.Errorf("without --yes: %d requests, stderr %s", asked.Load(), got)
+	if got := embed(); strings.Count(got, line+"to install it, run `ledg backend install onnxruntime` or add --yes (ONNX Runtime (onnxruntime 1.") != 1 || requests.Load() != 0 {
+		t.Errorf("without --yes: %d requests, stderr %s", requests.Load(), got)
 	}
 	for _, more := range [][]string{{"--backend", "go"}, {"--quiet"}} {
-		if got := embed(more...); strings.Contains(got, "ONNX Runtime") || asked.Load() != 0 {
-			t.Errorf("%q: %d requests, stderr %s", more, asked.Load(), got)
+		if got := embed(more...); strings.Contains(got, "ONNX Runtime") || requests.Load() != 0 {
+			t.Errorf("%q: %d requests, stderr %s", more, requests.Load(), got)
 		}
 	}
-	if got := embed("--yes"); strings.Count(got, line+"installing onnxruntime failed: ") != 1 || asked.Load() == 0 {
-		t.Errorf("with --yes: %d requests, stderr %s", asked.Load(), got)
+	if got := embed("--yes"); strings.Count(got, line+"installing onnxruntime failed: ") != 1 || requests.Load() == 0 {
+		t.Errorf("with --yes: %d requests, stderr %s", requests.Load(), got)
 	}
 	_, file, _ := strings.Cut(enginetest.Runtime(t), ":")
 	library, err := os.ReadFile(file)

@@ -118,7 +118,7 @@ func extend(cmd *cobra.Command, x ceg.Extension, f *trainFlags, words model.Weig
 	if f.page {
 		p := newRunPage(cmd, f.out)
 		defer p.close()
-		options.Asking, options.Observe = p.show, p.observe
+		options.Ready, options.Observe = p.show, p.observe
 	}
 	return f.train(cmd, e.Config, options)
 }

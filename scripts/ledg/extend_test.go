@@ -41,13 +41,13 @@ func TestExtendCommand(t *testing.T) {
 		"--budget", "6", "--epochs", "1", "--width", "4", "--image-size", "16", "--backend", "go", "--cache", "cache", "--out", "my run", "--quiet")
 	_, stderr, status := call(t, dir, "extend", "my run", "--budget", "8")
 	checkError(t, "my run has no labels to begin with", 1, "", stderr, status)
-	answerAll(t, filepath.Join(dir, "my run"))
+	labelAll(t, filepath.Join(dir, "my run"))
 	stdout, stderr := ledg(3, "extend", "my run", "--budget", "8", "--quiet")
 	has(stdout, "my run-2 begins with 6 labels of my run, which is unfinished (ann 6); 2 of the budget of 8 are left to query")
 	has(stderr, "2 of the 2 labels before training are needed: give them in a browser with ledg label 'my run-2'")
-	answerAll(t, filepath.Join(dir, "my run-2"))
+	labelAll(t, filepath.Join(dir, "my run-2"))
 	ledg(0, "train", "--resume", "--out", "my run-2", "--quiet")
-	if r := res("my run-2"); r.Labels != 8 || r.Given != 6 {
+	if r := res("my run-2"); r.Labels != 8 || r.Unqueried != 6 {
 		t.Errorf("%+v", r)
 	}
 

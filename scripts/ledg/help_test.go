@@ -250,7 +250,7 @@ func help2(t *testing.T, args ...string) string {
 }
 
 // The first line says which preset a run has that names none, and which is advised.
-func TestPresetIsSaid(t *testing.T) {
+func TestPresetIsNamed(t *testing.T) {
 	args := func() []string { return tiny(filepath.Join(t.TempDir(), "run"), "--epochs", "1") }
 	_, stderr, status := call(t, t.TempDir(), args()...)
 	if first, _, _ := strings.Cut(stderr, "\n"); status != 0 || first != "preset authors (the default, as the published code); advised: --preset ledg (see ledg settings preset)" {

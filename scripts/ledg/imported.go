@@ -81,7 +81,7 @@ func offerRuntime(cmd *cobra.Command, backend string, yes bool) (note string, er
 		return "", nil
 	case reason != nil:
 	case yes || terminal && term.IsTerminal(int(in.Fd())):
-		_, reason = engine.Install(cmd.Context(), plan, func(p engine.Plan) bool { return yes || ask(in, cmd.ErrOrStderr(), p) })
+		_, reason = engine.Install(cmd.Context(), plan, func(p engine.Plan) bool { return yes || confirm(in, cmd.ErrOrStderr(), p) })
 		if err := context.Cause(cmd.Context()); reason == nil || err != nil {
 			return "", err
 		}

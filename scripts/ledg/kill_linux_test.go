@@ -23,16 +23,16 @@ import (
 	"github.com/ledg-go/ledg/internal/testall"
 )
 
-// asking are the arguments of a run on photos that asks people.
-func asking(root string, more ...string) []string {
+// peopleArgs returns the arguments of a run on photos with human annotators.
+func peopleArgs(root string, more ...string) []string {
 	return append([]string{"train", "--dataset", "folder", "--root", root, "--classes", "cat,dog", "--target", "none", "--oracle", "ask",
 		"--budget", "6", "--epochs", "1", "--width", "4", "--image-size", "16", "--backend", "go", "--cache", "cache", "--out", "run"}, more...)
 }
 
-// beginAsking starts a run on photos that asks people, in the folder run of dir.
-func beginAsking(t *testing.T, dir, root string) *exec.Cmd {
+// beginPeople starts a run on photos with human annotators, in the folder run of dir.
+func beginPeople(t *testing.T, dir, root string) *exec.Cmd {
 	t.Helper()
-	cmd := exec.Command(ledg, asking(root)...)
+	cmd := exec.Command(ledg, peopleArgs(root)...)
 	cmd.Dir = dir
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func TestKilledAtTheBeginning(t *testing.T) {
 	root := flat(t)
 	for _, file := range []string{".lock", "local.json", "config.json", "labels.jsonl"} {
 		dir := t.TempDir()
-		cmd := beginAsking(t, dir, root)
+		cmd := beginPeople(t, dir, root)
 		appears(t, filepath.Join(dir, "run", file))
 		cmd.Process.Kill()
 		cmd.Wait()
@@ -77,7 +77,7 @@ func TestKilledAtTheBeginning(t *testing.T) {
 // long that takes: here it takes for ever.
 func TestPageOfSlowRun(t *testing.T) {
 	dir := t.TempDir()
-	cmd := beginAsking(t, dir, flat(t))
+	cmd := beginPeople(t, dir, flat(t))
 	appears(t, filepath.Join(dir, "run", "labels.jsonl"))
 	lock := flock.New(filepath.Join(dir, "run", labels.LockFile)) // the run must not stop while it has the lock
 	if err := errors.Join(lock.Lock(), cmd.Process.Signal(syscall.SIGSTOP)); err != nil {
@@ -106,7 +106,7 @@ func TestTrainShowsPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	cmd := exec.Command(ledg, asking(flat(t), "--label")...)
+	cmd := exec.Command(ledg, peopleArgs(flat(t), "--label")...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, w, w
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -177,7 +177,7 @@ func TestTrainShowsResult(t *testing.T) {
 	}
 	look := func() (v seen) {
 		t.Helper()
-		asks(t, address, "view?client=test", &v)
+		getJSON(t, address, "view?client=test", &v)
 		return v
 	}
 	act := func(op string, v seen, class string) {
@@ -189,7 +189,7 @@ func TestTrainShowsResult(t *testing.T) {
 		}
 		reply.Body.Close()
 	}
-	answered := ""
+	labelled := ""
 	trained := false
 	var v seen
 	for end := time.Now().Add(time.Minute); !v.Ending; time.Sleep(20 * time.Millisecond) {
@@ -197,11 +197,11 @@ func TestTrainShowsResult(t *testing.T) {
 			t.Fatalf("the last view is %+v, %+v", v, v.Run)
 		}
 		if v = look(); v.Question != nil {
-			if answered == "" {
+			if labelled == "" {
 				time.Sleep(time.Second) // the run reports meanwhile
 			}
-			answered = v.Question.ID
-			act("answer", v, path.Base(answered)[:3])
+			labelled = v.Question.ID
+			act("label", v, path.Base(labelled)[:3])
 		} else {
 			trained = trained || v.Run.Active
 		}
@@ -231,8 +231,8 @@ func TestTrainShowsResult(t *testing.T) {
 	if v = look(); !v.Run.Finished || v.Run.Changed != 0 {
 		t.Errorf("later: %+v", v.Run)
 	}
-	asks(t, address, "view?client=test&id="+url.QueryEscape(answered), &v)
-	act("answer", v, map[string]string{"cat": "dog", "dog": "cat"}[path.Base(answered)[:3]])
+	getJSON(t, address, "view?client=test&id="+url.QueryEscape(labelled), &v)
+	act("label", v, map[string]string{"cat": "dog", "dog": "cat"}[path.Base(labelled)[:3]])
 	if v = look(); v.Run.Changed != 1 || v.Run.Next != "bin/ledg extend run" {
 		t.Fatalf("after a correction: %+v", v.Run)
 	}

@@ -130,11 +130,11 @@ func (f *labelFlags) links(place page.Place, by []string) {
 // process, serves.
 func (f *labelFlags) background(ctx context.Context, name string) error {
 	args := slices.DeleteFunc(slices.Clone(f.args), func(a string) bool { return a == "--detach" || a == "--detach=true" })
-	kept, err := page.CacheFile(name, ".log")
+	saved, err := page.CacheFile(name, ".log")
 	if err != nil {
 		return err
 	}
-	log, err := os.CreateTemp(filepath.Dir(kept), "*.log")
+	log, err := os.CreateTemp(filepath.Dir(saved), "*.log")
 	if err != nil {
 		return err
 	}
@@ -153,10 +153,10 @@ func (f *labelFlags) background(ctx context.Context, name string) error {
 		running, ok := place.Alive(ctx)
 		switch {
 		case ok && running.Process == process:
-			if err := os.Rename(log.Name(), kept); err != nil {
+			if err := os.Rename(log.Name(), saved); err != nil {
 				return err
 			}
-			f.progress("process %d serves %s; --stop ends it; it writes to %s\n", process, filepath.Join(f.ledger, labels.File), kept)
+			f.progress("process %d serves %s; --stop ends it; it writes to %s\n", process, filepath.Join(f.ledger, labels.File), saved)
 			f.links(place, running.By)
 			return nil
 		case ok && over && failed == nil:

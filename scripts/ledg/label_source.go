@@ -27,7 +27,7 @@ func (f *labelFlags) setRule() error {
 	if f.rule == "" && !f.blind {
 		return nil
 	}
-	rule, err := labels.ParseRule(cmp.Or(f.rule, labels.AskAgain.String()))
+	rule, err := labels.ParseRule(cmp.Or(f.rule, labels.Unanimous.String()))
 	if err != nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func (b *studioBackend) rank(dir string) ([]string, error) {
 		return nil, err
 	}
 	c := &active.Candidates{}
-	var free, given []int
+	var free, labelled []int
 	b.ledger.View(func(s *labels.State) {
 		for i, id := range e.IDs {
 			v := s.Image(id)
@@ -93,7 +93,7 @@ func (b *studioBackend) rank(dir string) ([]string, error) {
 			}
 			switch {
 			case class != datasets.Unknown:
-				given = append(given, i)
+				labelled = append(labelled, i)
 				c.LabelledClasses, c.LabelledDomains = append(c.LabelledClasses, class), append(c.LabelledDomains, e.Domains[i])
 			case v.Status != labels.IsBad && v.Status != labels.IsNone:
 				free = append(free, i)
@@ -103,7 +103,7 @@ func (b *studioBackend) rank(dir string) ([]string, error) {
 	})
 	pick := cluster.SelectRows
 	c.Features, c.ClassProbs, c.DomainProbs = pick(e.Features, free), pick(e.ClassProbs, free), pick(e.DomainProbs, free)
-	c.LabelledFeatures, c.LabelledClassProbs = pick(e.Features, given), pick(e.ClassProbs, given)
+	c.LabelledFeatures, c.LabelledClassProbs = pick(e.Features, labelled), pick(e.ClassProbs, labelled)
 	conf, _, _, err := ceg.OpenData(ceg.Options{Dir: dir, CacheDir: b.cache})
 	if err != nil {
 		return nil, err

@@ -51,13 +51,13 @@ func startBackend(t *testing.T, dir string, args ...string) *studioProcess {
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if b.address = strings.TrimSpace(line); err != nil || !strings.HasPrefix(b.address, "http://127.0.0.1:") {
 		b.kill()
-		t.Fatalf("%q %v %s", line, err, b.said())
+		t.Fatalf("%q %v %s", line, err, b.output())
 	}
 	return b
 }
 
-// said is what it has said on stderr.
-func (b *studioProcess) said() string {
+// output returns its stderr so far.
+func (b *studioProcess) output() string {
 	text, _ := os.ReadFile(b.log)
 	return string(text)
 }
@@ -67,7 +67,7 @@ func (b *studioProcess) waits(until func() bool) {
 	b.t.Helper()
 	for end := time.Now().Add(time.Minute); !until(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			b.t.Fatalf("it takes more than a minute; %s", b.said())
+			b.t.Fatalf("it takes more than a minute; %s", b.output())
 		}
 	}
 }
@@ -116,8 +116,8 @@ func (b *studioProcess) post(path string, body any, into any) int {
 
 const animals = `<View><Image name="photo" value="$file"/><Choices name="animal" toName="photo"><Choice value="cat"/><Choice value="dog"/></Choices></View>`
 
-// said is the webhook of an annotation of an image, as far as it is read.
-func said(n int, file, class string) map[string]any {
+// annotated is the webhook of an annotation of an image, as far as it is read.
+func annotated(n int, file, class string) map[string]any {
 	return map[string]any{"action": "ANNOTATION_CREATED", "project": map[string]any{"id": 1, "created_at": "2026-01-01T00:00:00Z", "label_config": animals},
 		"task": map[string]any{"id": n, "data": map[string]string{"file": "/data/local-files/?d=flat/" + url.QueryEscape(file)}},
 		"annotation": map[string]any{"id": n, "task": n, "completed_by": 1, "lead_time": 1, "updated_at": time.Date(2026, 1, 2, 0, 0, n, 0, time.UTC),
@@ -143,7 +143,7 @@ func (b *studioProcess) predict(files []string) (p predicted) {
 		tasks = append(tasks, map[string]any{"id": i, "data": map[string]string{"file": "/data/local-files/?d=flat/" + url.QueryEscape(file)}})
 	}
 	if status := b.post("predict", map[string]any{"project": "1.1767225600", "label_config": animals, "tasks": tasks}, &p); status != http.StatusOK || len(p.Results) != len(files) {
-		b.t.Fatalf("status %d, %d predictions of %d; %s", status, len(p.Results), len(files), b.said())
+		b.t.Fatalf("status %d, %d predictions of %d; %s", status, len(p.Results), len(files), b.output())
 	}
 	return p
 }
@@ -210,22 +210,22 @@ func TestLabelStudio(t *testing.T) {
 	first := b.address
 
 	// Before training there is no prediction, and the run's queries come first.
-	var asked []string
+	var queried []string
 	for _, v := range ledgerOf(t, run).OpenImages(-1) {
-		asked = append(asked, v.ID)
+		queried = append(queried, v.ID)
 	}
-	if got := b.order(files)[:len(asked)]; len(asked) == 0 || !slices.Equal(got, asked) {
-		t.Errorf("first %q, asked for %q", got, asked)
+	if got := b.order(files)[:len(queried)]; len(queried) == 0 || !slices.Equal(got, queried) {
+		t.Errorf("first %q, asked for %q", got, queried)
 	}
 	if p := b.predict(files[:1]); len(p.Results[0].Result) != 0 || p.Results[0].Version != "run untrained" {
 		t.Errorf("%+v", p)
 	}
 
 	train := map[string]any{"action": "START_TRAINING", "project": map[string]any{"id": 1, "created_at": "2026-01-01T00:00:00Z", "label_config": animals}}
-	b.post("webhook", said(99, files[0], "cat"), nil)
+	b.post("webhook", annotated(99, files[0], "cat"), nil)
 	b.post("webhook", train, nil)
 	b.waits(func() bool {
-		return strings.Contains(b.said(), "every site needs a label before training; missing: day, night")
+		return strings.Contains(b.output(), "every site needs a label before training; missing: day, night")
 	})
 	if exists(run + "-studio-1") {
 		t.Error("a run is there that waits for answers to itself")
@@ -235,8 +235,8 @@ func TestLabelStudio(t *testing.T) {
 	for n, file := range files[:14] {
 		class, _, _ := strings.Cut(filepath.Base(file), " ")
 		for range 2 {
-			if status := b.post("webhook", said(n+1, file, class), nil); status != http.StatusOK {
-				t.Fatalf("status %d; %s", status, b.said())
+			if status := b.post("webhook", annotated(n+1, file, class), nil); status != http.StatusOK {
+				t.Fatalf("status %d; %s", status, b.output())
 			}
 		}
 		if n%4 == 0 {
@@ -285,7 +285,7 @@ func TestLabelStudio(t *testing.T) {
 	if status := b.post("webhook", gone, nil); status != http.StatusOK || len(ledgerOf(t, run).Labels()) != 13 || exists(run+"-studio-2") {
 		t.Errorf("status %d, %d labels", status, len(ledgerOf(t, run).Labels()))
 	}
-	b.post("webhook", said(15, files[14], "cat"), nil)
+	b.post("webhook", annotated(15, files[14], "cat"), nil)
 	b.waits(b.trained("run-studio-2"))
 }
 
@@ -300,8 +300,8 @@ func TestLabelStudioAllLabelled(t *testing.T) {
 	b := startBackend(t, dir, run, "--backend", "go", "--cache", cache)
 	for n, file := range files {
 		class, _, _ := strings.Cut(filepath.Base(file), " ")
-		if status := b.post("webhook", said(n+1, file, class), nil); status != http.StatusOK {
-			t.Fatalf("status %d; %s", status, b.said())
+		if status := b.post("webhook", annotated(n+1, file, class), nil); status != http.StatusOK {
+			t.Fatalf("status %d; %s", status, b.output())
 		}
 	}
 	b.post("webhook", train, nil)
@@ -321,9 +321,9 @@ func TestLabelStudioAllLabelled(t *testing.T) {
 		t.Fatalf("%v in %s", err, text)
 	}
 	b.post("webhook", train, nil)
-	b.waits(func() bool { return strings.Contains(b.said(), "training failed") })
-	if !strings.Contains(b.said(), "training diverged: ") || exists(run+"-studio-2") || !exists(run+"-studio-1") {
-		t.Errorf("%s", b.said())
+	b.waits(func() bool { return strings.Contains(b.output(), "training failed") })
+	if !strings.Contains(b.output(), "training diverged: ") || exists(run+"-studio-2") || !exists(run+"-studio-1") {
+		t.Errorf("%s", b.output())
 	}
 }
 
@@ -396,7 +396,7 @@ func TestRealLabelStudioBackend(t *testing.T) {
 	authorization := "Basic " + base64.StdEncoding.EncodeToString([]byte(os.Getenv("BASIC_AUTH_USER")+":"+os.Getenv("BASIC_AUTH_PASS")))
 	s.Call("PATCH", fmt.Sprintf("/api/webhooks/%d/", hooks[0].ID), map[string]any{"headers": map[string]string{"Authorization": authorization}}, nil)
 	if ml.State != "CO" {
-		t.Fatalf("the backend's state is %s, want CO; %s", ml.State, b.said())
+		t.Fatalf("the backend's state is %s, want CO; %s", ml.State, b.output())
 	}
 	type page struct {
 		Tasks []struct {
@@ -415,20 +415,20 @@ func TestRealLabelStudioBackend(t *testing.T) {
 	}
 	list := read().Tasks
 	if len(list) != 36 || len(list[0].Predictions) != 1 {
-		t.Fatalf("%d tasks; %s", len(list), b.said())
+		t.Fatalf("%d tasks; %s", len(list), b.output())
 	}
 	var changed, deleted int
-	answered := make(map[int]bool)
+	labelled := make(map[int]bool)
 	for i := range 20 {
 		task := list[i*7%36] // of all domains
-		answered[task.ID] = true
+		labelled[task.ID] = true
 		if i == 10 {
 			b.kill()
 		}
 		class, _, _ := strings.Cut(files[slices.IndexFunc(files, func(file string) bool { return strings.HasSuffix(task.Data.File, url.QueryEscape(file)) })], " ")
 		class = filepath.Base(class)
 		var a struct{ ID int }
-		s.Call("POST", fmt.Sprintf("/api/tasks/%d/annotations/", task.ID), said(1, "", class)["annotation"], &a)
+		s.Call("POST", fmt.Sprintf("/api/tasks/%d/annotations/", task.ID), annotated(1, "", class)["annotation"], &a)
 		switch i {
 		case 0:
 			deleted = a.ID
@@ -437,7 +437,7 @@ func TestRealLabelStudioBackend(t *testing.T) {
 		}
 	}
 	s.Call("DELETE", fmt.Sprintf("/api/annotations/%d/", deleted), nil, nil)
-	s.Call("PATCH", fmt.Sprintf("/api/annotations/%d/", changed), map[string]any{"result": said(1, "", "cat")["annotation"].(map[string]any)["result"]}, nil)
+	s.Call("PATCH", fmt.Sprintf("/api/annotations/%d/", changed), map[string]any{"result": annotated(1, "", "cat")["annotation"].(map[string]any)["result"]}, nil)
 	if n := len(ledgerOf(t, run).Labels()); n != 10 {
 		t.Errorf("%d labels before the restart, want 10", n)
 	}
@@ -452,7 +452,7 @@ func TestRealLabelStudioBackend(t *testing.T) {
 		if !strings.HasPrefix(last.Version, "run-studio-1 ") {
 			t.Errorf("%s: the newest prediction is of %s", task.Data.File, last.Version)
 		}
-		if version = last.Version; !answered[task.ID] && last.Score < lowest {
+		if version = last.Version; !labelled[task.ID] && last.Score < lowest {
 			lowest, want = last.Score, task.ID
 		}
 	}

@@ -41,8 +41,8 @@ func unlabelled(t *testing.T, root string) {
 	}
 }
 
-// asks gets JSON from the page.
-func asks(t *testing.T, address, path string, into any) {
+// getJSON gets JSON from the page.
+func getJSON(t *testing.T, address, path string, into any) {
 	t.Helper()
 	reply, err := http.Get(address + path)
 	if err != nil {
@@ -100,18 +100,18 @@ func TestLabelFolder(t *testing.T) {
 		By          string
 		Predictions bool
 	}
-	if asks(t, address, "setup", &setup); fmt.Sprint(setup) != "{[cat dog] ann true}" {
+	if getJSON(t, address, "setup", &setup); fmt.Sprint(setup) != "{[cat dog] ann true}" {
 		t.Errorf("setup %v", setup)
 	}
 	var view struct {
 		Question struct{ ID, Rev string }
-		N        struct{ Total, Answered int }
+		N        struct{ Total, Labelled int }
 	}
-	asks(t, address, "view?client=test", &view)
+	getJSON(t, address, "view?client=test", &view)
 	if view.N.Total != 6 {
 		t.Errorf("%d images, want 6", view.N.Total)
 	}
-	body := fmt.Sprintf(`{"client":"test","op":"answer","id":%q,"rev":%q,"class":"dog"}`, view.Question.ID, view.Question.Rev)
+	body := fmt.Sprintf(`{"client":"test","op":"label","id":%q,"rev":%q,"class":"dog"}`, view.Question.ID, view.Question.Rev)
 	reply, err := http.Post(address+"act", "application/json", strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
@@ -132,8 +132,8 @@ func TestLabelFolder(t *testing.T) {
 	if status != 0 || strings.TrimSpace(out) != address {
 		t.Errorf("started again: status %d, %s, want %s\n%s", status, out, address, errs)
 	}
-	if asks(t, address, "view?client=other", &view); view.N.Answered != 1 {
-		t.Errorf("%d answers are there after a restart, want 1", view.N.Answered)
+	if getJSON(t, address, "view?client=other", &view); view.N.Labelled != 1 {
+		t.Errorf("%d answers are there after a restart, want 1", view.N.Labelled)
 	}
 }
 
@@ -191,16 +191,16 @@ func TestLabelBlind(t *testing.T) {
 		return strings.TrimSpace(out)
 	}
 	var view struct {
-		Question *struct{ ID, Rev, Said string }
+		Question *struct{ ID, Rev, Current string }
 		N        struct{ Total int }
 	}
 	say := func(address, class string) {
 		t.Helper()
-		asks(t, address, "view?client=test", &view)
-		if view.Question == nil || view.Question.Said != "" {
+		getJSON(t, address, "view?client=test", &view)
+		if view.Question == nil || view.Question.Current != "" {
 			t.Fatalf("%s asks %+v", address, view.Question)
 		}
-		reply, err := http.Post(address+"act", "application/json", strings.NewReader(fmt.Sprintf(`{"client":"test","op":"answer","id":%q,"rev":%q,"class":%q}`, view.Question.ID, view.Question.Rev, class)))
+		reply, err := http.Post(address+"act", "application/json", strings.NewReader(fmt.Sprintf(`{"client":"test","op":"label","id":%q,"rev":%q,"class":%q}`, view.Question.ID, view.Question.Rev, class)))
 		if err != nil || reply.StatusCode != http.StatusOK {
 			t.Fatal(reply, err)
 		}
@@ -218,7 +218,7 @@ func TestLabelBlind(t *testing.T) {
 	}
 	say(bob, "cat")
 	say(bob, "cat")
-	if asks(t, bob, "view?client=test", &view); view.Question != nil || view.N.Total != 2 {
+	if getJSON(t, bob, "view?client=test", &view); view.Question != nil || view.N.Total != 2 {
 		t.Errorf("in the end bob is asked %+v of %d", view.Question, view.N.Total)
 	}
 	out, errs, status := call(t, dir, "label", "agreement", "photos")

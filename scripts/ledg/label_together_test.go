@@ -86,12 +86,12 @@ func TestLabelTogether(t *testing.T) {
 		}
 		local := fmt.Sprintf("http://127.0.0.1:%s%s", at.Port(), at.Path)
 		var view struct{ Question struct{ ID, Rev string } }
-		asks(t, local, "view?client=test", &view)
+		getJSON(t, local, "view?client=test", &view)
 		if seen[view.Question.ID] {
 			t.Errorf("both are asked about %s", view.Question.ID)
 		}
 		seen[view.Question.ID] = true
-		reply, err := http.Post(local+"act", "application/json", strings.NewReader(fmt.Sprintf(`{"client":"test","op":"answer","id":%q,"rev":%q,"class":"dog"}`, view.Question.ID, view.Question.Rev)))
+		reply, err := http.Post(local+"act", "application/json", strings.NewReader(fmt.Sprintf(`{"client":"test","op":"label","id":%q,"rev":%q,"class":"dog"}`, view.Question.ID, view.Question.Rev)))
 		if err != nil || reply.StatusCode != http.StatusOK {
 			t.Fatal(reply, err)
 		}

@@ -188,8 +188,8 @@ func TestMutatedNetworks(t *testing.T) {
 		_, _, status := within(t, dir, "train", "--dataset", "folder", "--root", root, "--target", "none", "--net", path, "--image-size", "32", "--budget", "4", "--epochs", "1", "--backend", "go", "--quiet", "--out", "run")
 		ends[status]++
 		if t.Failed() && !was {
-			kept := filepath.Join(os.TempDir(), fmt.Sprintf("ledg-mutated-%d.onnx", i))
-			t.Errorf("network %d, %s with %s: %s, %v", i, seeds[i%len(seeds)], did, kept, os.WriteFile(kept, b, 0o666))
+			saved := filepath.Join(os.TempDir(), fmt.Sprintf("ledg-mutated-%d.onnx", i))
+			t.Errorf("network %d, %s with %s: %s, %v", i, seeds[i%len(seeds)], did, saved, os.WriteFile(saved, b, 0o666))
 		}
 		if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, b) {
 			t.Errorf("the network %d was changed: %v", i, err)

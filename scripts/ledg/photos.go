@@ -18,7 +18,7 @@ import (
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/labels"
-	campaign "github.com/ledg-go/ledg/ceg/labels/ask"
+	campaign "github.com/ledg-go/ledg/ceg/labels/acquire"
 	"github.com/ledg-go/ledg/ceg/labels/page"
 	"github.com/ledg-go/ledg/ceg/predict/photos"
 	"github.com/ledg-go/ledg/ceg/result"

@@ -102,7 +102,7 @@ func TestPhotos(t *testing.T) {
 	if status != 3 {
 		t.Fatalf("status %d, %s%s", status, stdout, stderr)
 	}
-	answer := func(run string) {
+	label := func(run string) {
 		t.Helper()
 		if _, stderr, status := call(t, dir, "label", "export", run, "--format", "csv", "--out", run+".csv"); status != 0 {
 			t.Fatal(stderr)
@@ -127,7 +127,7 @@ func TestPhotos(t *testing.T) {
 			t.Fatal(stderr)
 		}
 	}
-	answer("run")
+	label("run")
 	stdout, stderr, status = call(t, dir, append(train, "--resume", "--json")...) // the same words again
 	var r result.Result
 	if err := json.Unmarshal([]byte(stdout), &r); status != 0 || err != nil || r.Labels != 6 || r.Preset != "ledg" {
@@ -156,7 +156,7 @@ func TestPhotos(t *testing.T) {
 	if status != 3 || !strings.Contains(stdout, "more begins with 6 labels of moved") {
 		t.Fatalf("extend: status %d, %s%s", status, stdout, stderr)
 	}
-	answer("more")
+	label("more")
 	if _, stderr, status := call(t, dir, "train", "--resume", "--out", "more", "--quiet"); status != 0 {
 		t.Error(stderr)
 	}

@@ -24,7 +24,7 @@ type progress struct {
 	now   func() time.Time
 	bar   *progressbar.ProgressBar // nil when w is no terminal
 	width func() int               // of the terminal, in columns
-	pace  eta.Estimator            // in epochs
+	eta   eta.Estimator            // in epochs
 	epoch time.Time                // when it began
 	shown bool
 	first string // line before all others, if any
@@ -110,7 +110,7 @@ func (p *progress) observe(e ceg.Event) {
 	done := e.Over()
 	if p.epoch.IsZero() { // the clock starts at the end of the first step, which compiles
 		p.epoch = p.now()
-		p.pace.Begin(p.epoch, done)
+		p.eta.Begin(p.epoch, done)
 	}
 	switch {
 	case p.bar != nil:
@@ -137,7 +137,7 @@ func (p *progress) describe(e ceg.Event, done float64) []string {
 		fmt.Sprintf("loss %.3f", e.Loss),
 		fmt.Sprintf("%d labels", e.Labelled),
 	}
-	if left, ok := p.pace.Left(p.now(), done, float64(e.Epochs)); ok {
+	if left, ok := p.eta.Left(p.now(), done, float64(e.Epochs)); ok {
 		parts = append(parts, "ETA "+left.String())
 	}
 	if !math.IsNaN(e.TargetAcc) {
@@ -167,7 +167,7 @@ func (p *progress) close() {
 // countProgress shows a count of things on w: a bar on a terminal, else a line
 // every ten seconds.
 func countProgress(w io.Writer, things string) func(done, total int) {
-	width, said := terminalWidth(w), time.Now()
+	width, last := terminalWidth(w), time.Now()
 	var bar *progressbar.ProgressBar
 	var p eta.Estimator
 	first := true
@@ -189,8 +189,8 @@ func countProgress(w io.Writer, things string) func(done, total int) {
 			}
 			bar.Describe(fit(width(), parts))
 			bar.Set(done)
-		case !first && (now.Sub(said) >= 10*time.Second || done >= total):
-			said = now
+		case !first && (now.Sub(last) >= 10*time.Second || done >= total):
+			last = now
 			if left, ok := p.Left(now, float64(done), float64(total)); ok && done < total {
 				text += ", ETA " + left.String()
 			}

@@ -32,7 +32,7 @@ func TestResumeRemembers(t *testing.T) {
 	if _, stderr, status := call(t, dir, begin...); status != 3 || !strings.Contains(stderr, "then ledg train --resume --out run continues") {
 		t.Fatalf("status %d, stderr %s", status, stderr)
 	}
-	answerAll(t, filepath.Join(dir, "run"))
+	labelAll(t, filepath.Join(dir, "run"))
 	again := []string{"train", "--resume", "--out", filepath.Join(dir, "run")}
 	for _, c := range []struct{ flags, want string }{
 		{"--budget 9", "--budget: the run has 6, the command has 9, and a run continues with its own settings: ledg extend " + filepath.Join(dir, "run") + " --budget 9 makes a new run with its labels"},
@@ -62,7 +62,7 @@ func TestResumeRemembers(t *testing.T) {
 
 // A run keeps the labels that it was given: their file may change or disappear, which is reported
 // only when training continues.
-func TestGivenLabelsAreKept(t *testing.T) {
+func TestSpecifiedLabelsAreCopied(t *testing.T) {
 	dir := t.TempDir()
 	root, list, out := flat(t), filepath.Join(dir, "a list.csv"), filepath.Join(dir, "run")
 	lines := "id,label\ndawn/cat 0.png,cat\nday/dog 1.png,dog\nnight/cat 2.png,cat\nnight/dog 3.png,dog\n"
@@ -185,7 +185,7 @@ func TestReportOfNothingMeasured(t *testing.T) {
 	}
 	stdout, stderr, status := call(t, dir, "report", "mine", "--out", "mine.html")
 	checkError(t, "mine is unfinished, so there is nothing to report: ledg train --resume --out mine continues it", 1, stdout, stderr, status)
-	answerAll(t, filepath.Join(dir, "mine"))
+	labelAll(t, filepath.Join(dir, "mine"))
 	for _, args := range [][]string{{"train", "--resume", "--out", "mine", "--quiet"}, {"report", "mine", "--out", "mine.html"}} {
 		if stdout, stderr, status := call(t, dir, args...); status != 0 {
 			t.Fatalf("%v: status %d, stdout %s, stderr %s", args, status, stdout, stderr)

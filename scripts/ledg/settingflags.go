@@ -61,9 +61,9 @@ func defaultText(s config.Setting) string {
 	return " (default " + s.Default + ")"
 }
 
-// said returns the settings that the flags specify, by path.
-func (f *settingFlags) said(cmd *cobra.Command) (map[string]any, error) {
-	said := map[string]any{}
+// specified returns the settings that the flags specify, by path.
+func (f *settingFlags) specified(cmd *cobra.Command) (map[string]any, error) {
+	specified := map[string]any{}
 	say := func(path, text string) error {
 		s, err := config.Lookup(path)
 		if err != nil {
@@ -73,10 +73,10 @@ func (f *settingFlags) said(cmd *cobra.Command) (map[string]any, error) {
 		if err != nil {
 			return settingError(err)
 		}
-		if _, twice := said[s.Path]; twice {
+		if _, twice := specified[s.Path]; twice {
 			return usagef("%s is given twice", s.Path)
 		}
-		said[s.Path] = v
+		specified[s.Path] = v
 		return nil
 	}
 	for _, s := range config.Settings() {
@@ -107,7 +107,7 @@ func (f *settingFlags) said(cmd *cobra.Command) (map[string]any, error) {
 			return nil, err
 		}
 	}
-	return said, nil
+	return specified, nil
 }
 
 // flagOf names a setting as the command line does.

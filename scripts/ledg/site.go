@@ -72,7 +72,7 @@ accuracy. ledg predict and ledg export accept the folder of a site in place of a
 				o.Dir = filepath.Join("sites", filepath.Base(abs))
 			}
 			for _, name := range []string{"adapt", "audit", "until"} {
-				o.Ask = o.Ask || flags.Changed(name)
+				o.Query = o.Query || flags.Changed(name)
 			}
 			for name, n := range map[string]int{"adapt": o.Adapt, "audit": o.Audit} {
 				if flags.Changed(name) && n < 0 {
@@ -122,7 +122,7 @@ accuracy. ledg predict and ledg export accept the folder of a site in place of a
 	flags.StringVar(&o.Images, "images", "", "folder of the site's images (default the last one)")
 	flags.StringVar(&o.Dir, "out", "", "folder of the site (default sites/NAME, after --images)")
 	flags.StringVar(&group, "group", "", "groups of images: a regular expression over paths (default the run's)")
-	flags.BoolVar(&o.Ask, "ask", false, "query labels, to adapt and to measure accuracy")
+	flags.BoolVar(&o.Query, "ask", false, "query labels, to adapt and to measure accuracy")
 	flags.IntVar(&o.Adapt, "adapt", -1, "with --ask, images in the adaptation set (default 5 per class)")
 	flags.IntVar(&o.Audit, "audit", -1, "with --ask, images in the audit set (default 50)")
 	flags.Float64Var(&o.Until, "until", 0, "with --ask, query until the interval is this many points")

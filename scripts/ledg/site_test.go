@@ -84,12 +84,12 @@ func TestSite(t *testing.T) {
 	var setup struct {
 		Classes []string
 	}
-	asks(t, address, "setup", &setup)
+	getJSON(t, address, "setup", &setup)
 	if n := len(setup.Classes); n != 11 || setup.Classes[10] != site.Other {
 		t.Errorf("the page offers %v", setup.Classes)
 	}
 	ledg("", append(args, "--stop")...)
-	if n := answerAll(t, filepath.Join(dir, "sites", "north")); n != 90 {
+	if n := labelAll(t, filepath.Join(dir, "sites", "north")); n != 90 {
 		t.Fatalf("%d questions", n)
 	}
 	ledg("after adapting with 40 labels", "site", "--out", "sites/north", "--backend", "go")

@@ -99,7 +99,7 @@ func (f *trainFlags) addRunning(cmd *cobra.Command, out string) {
 
 // spec returns what the flags say of a run, and the words for its weights.
 func (f *trainFlags) spec(cmd *cobra.Command) (s config.Spec, w model.WeightArgs, err error) {
-	if s.Set, err = f.settings.said(cmd); err != nil {
+	if s.Set, err = f.settings.specified(cmd); err != nil {
 		return s, w, err
 	}
 	own, err := f.data.options()
@@ -124,7 +124,7 @@ func (f *trainFlags) spec(cmd *cobra.Command) (s config.Spec, w model.WeightArgs
 }
 
 // again reads the settings of a run that is to be made again. The flags must agree with them.
-func (f *trainFlags) again(said map[string]any) (c config.Config, err error) {
+func (f *trainFlags) again(specified map[string]any) (c config.Config, err error) {
 	fsys, err := result.FS(filepath.Dir(f.from))
 	if err == nil {
 		err = result.ReadConfig(fsys, filepath.Base(f.from), &c)
@@ -132,7 +132,7 @@ func (f *trainFlags) again(said map[string]any) (c config.Config, err error) {
 	if err != nil {
 		return c, fmt.Errorf("--config %s: %w", f.from, err)
 	}
-	for path, v := range said {
+	for path, v := range specified {
 		row, err := config.Lookup(path)
 		if err != nil {
 			return c, settingError(err)
@@ -173,17 +173,17 @@ func (f *trainFlags) differs(row config.Setting, have, want string) error {
 	if !f.goesOn() {
 		return usagef("%s: %s has %s, and a run continues with its own settings", flagOf(row.Path), f.from, have)
 	}
-	said := want
+	specified := want
 	switch row.Path {
 	case "data.labels":
 		digest := func(s string) string { return cmp.Or(s[:min(12, len(s))], "none") }
-		have, want, said = digest(have), digest(want), f.data.labels
+		have, want, specified = digest(have), digest(want), f.data.labels
 	case "data.classes":
-		said = f.data.classes
+		specified = f.data.classes
 	}
 	instead := "begin a new run with another --out"
 	if slices.Contains(extends, row.Path) {
-		instead = shell.Line("ledg", "extend", filepath.Dir(f.from), flagOf(row.Path), said) + " makes a new run with its labels"
+		instead = shell.Line("ledg", "extend", filepath.Dir(f.from), flagOf(row.Path), specified) + " makes a new run with its labels"
 	}
 	return usagef("%s: the run has %s, the command has %s, and a run continues with its own settings: %s", flagOf(row.Path), have, want, instead)
 }
@@ -273,9 +273,9 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 	}
 	options := ceg.Options{Dir: f.out, Resume: f.resume, Root: cmp.Or(f.data.root, f.images), SplitsDir: f.data.splits, Labels: f.data.labels, FollowLinks: f.data.followLinks,
 		Backend: f.backend, CacheDir: f.cache, Beginnings: f.beginnings, NoEstimate: f.noEstimate, Wait: f.wait}
-	kept := options.Resume && checkpoint.Exists(options.Dir)
+	resumed := options.Resume && checkpoint.Exists(options.Dir)
 	say := func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }
-	if options.Weights, options.Style, err = model.OpenWeights(cmd.Context(), &c, words, kept, say); err != nil {
+	if options.Weights, options.Style, err = model.OpenWeights(cmd.Context(), &c, words, resumed, say); err != nil {
 		return settingError(err)
 	}
 	if f.printConfig {
@@ -310,7 +310,7 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 	if f.page {
 		p := newRunPage(cmd, options.Dir)
 		defer p.close()
-		options.Asking, options.Observe = p.show, p.observe
+		options.Ready, options.Observe = p.show, p.observe
 	}
 	return f.train(cmd, c, options)
 }

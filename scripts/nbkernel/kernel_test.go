@@ -21,7 +21,7 @@ type request struct {
 	After float64 `json:"after"` // the kernel's start, in seconds
 }
 
-type answer struct {
+type reply struct {
 	Reply struct {
 		Status  string         `json:"status"`
 		Matches []string       `json:"matches"`
@@ -32,7 +32,7 @@ type answer struct {
 }
 
 // session sends requests to a kernel in a folder.
-func session(t *testing.T, kernel, dir string, list []request) []answer {
+func session(t *testing.T, kernel, dir string, list []request) []reply {
 	t.Helper()
 	var in bytes.Buffer
 	for _, r := range list {
@@ -47,18 +47,18 @@ func session(t *testing.T, kernel, dir string, list []request) []answer {
 	cmd := exec.CommandContext(t.Context(), python(t), script, kernel, dir)
 	cmd.Stdin, cmd.Stderr = &in, os.Stderr
 	out, err := cmd.Output()
-	var answers []answer
+	var replies []reply
 	for line := range bytes.Lines(out) {
-		var a answer
+		var a reply
 		if err := json.Unmarshal(line, &a); err != nil {
 			t.Fatal(err)
 		}
-		answers = append(answers, a)
+		replies = append(replies, a)
 	}
-	if len(answers) != len(list) {
-		t.Fatalf("%d answers to %d requests: %v", len(answers), len(list), err)
+	if len(replies) != len(list) {
+		t.Fatalf("%d answers to %d requests: %v", len(replies), len(list), err)
 	}
-	return answers
+	return replies
 }
 
 // python is the interpreter that Jupyter runs in.
@@ -104,32 +104,32 @@ func TestElsewhere(t *testing.T) {
 	if missing != nil {
 		list = list[:1]
 	}
-	answers := session(t, "gonb", t.TempDir(), list)
+	replies := session(t, "gonb", t.TempDir(), list)
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown, _ := json.Marshal(answers[0].Shown)
-	if want := "runs are in " + filepath.Join(root, "runs", "notebooks", "mine") + ", and of the paper there are "; answers[0].Reply.Status != "ok" || !strings.Contains(string(shown), want) {
+	shown, _ := json.Marshal(replies[0].Shown)
+	if want := "runs are in " + filepath.Join(root, "runs", "notebooks", "mine") + ", and of the paper there are "; replies[0].Reply.Status != "ok" || !strings.Contains(string(shown), want) {
 		t.Fatalf("the cell shows %s, want %s", shown, want)
 	}
 	if missing != nil {
 		t.Skip(missing)
 	}
 	for i, want := range map[int]string{1: "Train", 3: "Accuracy", 4: "Sweep", 5: "MaxHerding"} {
-		if got := answers[i].Reply.Matches; !slices.Contains(got, want) {
+		if got := replies[i].Reply.Matches; !slices.Contains(got, want) {
 			t.Errorf("%q is completed by %q, want %s among them", list[i].Code, got, want)
 		}
 	}
-	for _, match := range answers[1].Reply.Matches {
+	for _, match := range replies[1].Reply.Matches {
 		if !strings.HasPrefix(match, "Tr") {
 			t.Errorf("%q is completed by %q, which does not begin so", list[1].Code, match)
 		}
 	}
-	if doc, _ := answers[2].Reply.Data["text/plain"].(string); !strings.Contains(doc, "Train trains a run in its own folder") {
-		t.Errorf("nb.Train is documented by %q", answers[2].Reply.Data)
+	if doc, _ := replies[2].Reply.Data["text/plain"].(string); !strings.Contains(doc, "Train trains a run in its own folder") {
+		t.Errorf("nb.Train is documented by %q", replies[2].Reply.Data)
 	}
-	t.Logf("the first cell took %.1f s, the first completion %.1f s, documentation %.1f s", answers[0].Seconds, answers[1].Seconds, answers[2].Seconds)
+	t.Logf("the first cell took %.1f s, the first completion %.1f s, documentation %.1f s", replies[0].Seconds, replies[1].Seconds, replies[2].Seconds)
 }
 
 // A kernel of another's stays, one of ours is replaced and taken away, and a checkout that

@@ -178,9 +178,9 @@ var arrays = []struct {
 	{active.Features, func(c *active.Candidates) { c.Features = active.Matrix{} },
 		func(c *active.Candidates) *active.Matrix { return &c.Features }},
 	{active.ClassProbs, func(c *active.Candidates) { c.ClassProbs = active.Matrix{} },
-		func(c *active.Candidates) *active.Matrix { return given(&c.ClassLogits, &c.ClassProbs) }},
+		func(c *active.Candidates) *active.Matrix { return firstNonNil(&c.ClassLogits, &c.ClassProbs) }},
 	{active.DomainProbs, func(c *active.Candidates) { c.DomainProbs = active.Matrix{} },
-		func(c *active.Candidates) *active.Matrix { return given(&c.DomainLogits, &c.DomainProbs) }},
+		func(c *active.Candidates) *active.Matrix { return firstNonNil(&c.DomainLogits, &c.DomainProbs) }},
 	{active.LabelledFeatures, func(c *active.Candidates) { c.LabelledFeatures = active.Matrix{} },
 		func(c *active.Candidates) *active.Matrix { return &c.LabelledFeatures }},
 	{active.LabelledCells, func(c *active.Candidates) { c.LabelledClasses, c.LabelledDomains = nil, nil }, nil},
@@ -189,11 +189,13 @@ var arrays = []struct {
 	{active.LabelledDomains, func(c *active.Candidates) { c.LabelledDomains = nil }, nil},
 	{active.LabelledProbs, func(c *active.Candidates) {
 		c.LabelledClassLogits, c.LabelledClassProbs = active.Matrix{}, active.Matrix{}
-	}, func(c *active.Candidates) *active.Matrix { return given(&c.LabelledClassLogits, &c.LabelledClassProbs) }},
+	}, func(c *active.Candidates) *active.Matrix {
+		return firstNonNil(&c.LabelledClassLogits, &c.LabelledClassProbs)
+	}},
 }
 
-// given returns the logits if there are any.
-func given(logits, probs *active.Matrix) *active.Matrix {
+// firstNonNil returns the logits if there are any.
+func firstNonNil(logits, probs *active.Matrix) *active.Matrix {
 	if logits.Cols > 0 {
 		return logits
 	}

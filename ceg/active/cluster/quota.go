@@ -69,11 +69,11 @@ func (c *Centroids) takeNearest(features Matrix, rows []int, per int, matches []
 	}
 	for first := 0; first < c.Live(); first += group {
 		block := c.slice(first, min(first+group, c.Live()))
-		kept := make([]nearest, block.Live())
+		closest := make([]nearest, block.Live())
 		// Those below which nothing is taken any more, as bits of a float32.
 		cosines := make([]atomic.Uint32, block.Live())
-		for j := range kept {
-			kept[j].size = per
+		for j := range closest {
+			closest[j].size = per
 			cosines[j].Store(math.Float32bits(float32(math.Inf(-1))))
 		}
 		err := eachSample(block, features, rows, func(s *sample[float32]) {
@@ -85,7 +85,7 @@ func (c *Centroids) takeNearest(features Matrix, rows []int, per int, matches []
 			}
 			s.within(cosines, func(j int) {
 				// Of two stores the looser may come last, which costs time only.
-				if cosine, full := kept[j].offer(int32(s.index), s.distance(j)); full {
+				if cosine, full := closest[j].offer(int32(s.index), s.distance(j)); full {
 					cosines[j].Store(math.Float32bits(cosine))
 				}
 			})
@@ -93,8 +93,8 @@ func (c *Centroids) takeNearest(features Matrix, rows []int, per int, matches []
 		if err != nil {
 			return nil, err
 		}
-		for j := range kept {
-			for _, i := range kept[j].samples {
+		for j := range closest {
+			for _, i := range closest[j].samples {
 				taken[i] = true
 			}
 		}

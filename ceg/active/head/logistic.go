@@ -76,7 +76,7 @@ func Fit(features Matrix, classes []int, n int, o Options) (*Linear, error) {
 			return nil, fmt.Errorf("head: labelled row %d: weight %v, want above 0", i, v)
 		}
 	}
-	s, err := newStandard(features, o)
+	s, err := newScaler(features, o)
 	if err != nil {
 		return nil, fmt.Errorf("head: %w", err)
 	}
@@ -100,17 +100,17 @@ func Fit(features Matrix, classes []int, n int, o Options) (*Linear, error) {
 	return h, nil
 }
 
-// standard standardises features.
-type standard struct{ mean, scale []float64 }
+// scaler standardises features.
+type scaler struct{ mean, scale []float64 }
 
-func newStandard(m Matrix, o Options) (standard, error) {
+func newScaler(m Matrix, o Options) (scaler, error) {
 	d := m.Cols
 	for name, v := range map[string][]float64{"means": o.Mean, "scales": o.Scale} {
 		if v != nil && len(v) != d {
-			return standard{}, fmt.Errorf("%d %s for %d features", len(v), name, d)
+			return scaler{}, fmt.Errorf("%d %s for %d features", len(v), name, d)
 		}
 	}
-	s := standard{o.Mean, slices.Clone(o.Scale)}
+	s := scaler{o.Mean, slices.Clone(o.Scale)}
 	mean, scale := Moments(m)
 	if s.mean == nil {
 		s.mean = mean
@@ -158,7 +158,7 @@ func Moments(m Matrix) (mean, deviation []float64) {
 	return mean, deviation
 }
 
-func (s standard) apply(m Matrix) []float64 {
+func (s scaler) apply(m Matrix) []float64 {
 	out := make([]float64, len(m.Data))
 	for i, v := range m.Data {
 		j := i % m.Cols
@@ -168,7 +168,7 @@ func (s standard) apply(m Matrix) []float64 {
 }
 
 // undo returns the weights and the biases for features as they are.
-func (s standard) undo(w, b []float64) (weight, bias []float64) {
+func (s scaler) undo(w, b []float64) (weight, bias []float64) {
 	d := len(s.mean)
 	weight, bias = slices.Clone(w), slices.Clone(b)
 	for c := range bias {

@@ -177,8 +177,8 @@ func (p *Process) call(method string, within time.Duration, args, reply any) err
 	for left := within / each; ; {
 		select {
 		case <-call.Done:
-			var answered rpc.ServerError
-			if call.Error == nil || errors.As(call.Error, &answered) {
+			var remote rpc.ServerError
+			if call.Error == nil || errors.As(call.Error, &remote) {
 				return call.Error
 			}
 			return p.why()
@@ -229,18 +229,18 @@ func (p *Process) why() error {
 	<-p.ended
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	said := p.stderr.b.String() // all of it, as the copy has ended
-	first, _, _ := strings.Cut(strings.TrimSpace(said), "\n")
+	text := p.stderr.b.String() // all of it, as the copy has ended
+	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	first = strings.TrimPrefix(strings.TrimPrefix(first, "panic: "), "runtime error: ")
 	state := p.cmd.ProcessState.String()
-	switch m := signals.FindStringSubmatch(said); {
+	switch m := signals.FindStringSubmatch(text); {
 	case p.ctx.Err() != nil:
 		return context.Cause(p.ctx)
 	case p.slow > 0:
 		return LimitError(fmt.Sprintf("no result after %.0f s", p.slow.Seconds()))
-	case strings.Contains(said, "stack exceeds") || strings.Contains(said, "stack overflow"):
+	case strings.Contains(text, "stack exceeds") || strings.Contains(text, "stack overflow"):
 		return errors.New("crash: it is nested too deeply")
-	case noMemory.MatchString(said), state == "signal: killed", p.memory > 0 && p.most > p.memory/4*3: // C code crashes in many ways
+	case noMemory.MatchString(text), state == "signal: killed", p.memory > 0 && p.most > p.memory/4*3: // C code crashes in many ways
 		return LimitError(fmt.Sprintf("more than %.1f GB of memory needed", float64(p.memory)/1e9))
 	case m != nil:
 		return fmt.Errorf("crash: %s, %s", m[1], m[2])

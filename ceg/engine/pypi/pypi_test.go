@@ -229,9 +229,9 @@ func TestFetch(t *testing.T) {
 
 // A server that is busy or hangs up is asked again, and one that never answers is not asked for the next file.
 func TestFetchAgain(t *testing.T) {
-	var asked atomic.Int32 // on one connection after another
+	var requests atomic.Int32 // on one connection after another
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		n := asked.Add(1)
+		n := requests.Add(1)
 		switch {
 		case n == 1:
 			http.Error(w, "busy", http.StatusServiceUnavailable)
@@ -247,8 +247,8 @@ func TestFetchAgain(t *testing.T) {
 	}))
 	defer s.Close()
 	c := Config{Indexes: []string{s.URL}, Timeout: 5 * time.Second, Retries: 2}
-	if _, got, err := fetch(t, c, wanted); err != nil || got != content || asked.Load() != 4 {
-		t.Errorf("got %q, %v after %d requests; want 4", got, err, asked.Load())
+	if _, got, err := fetch(t, c, wanted); err != nil || got != content || requests.Load() != 4 {
+		t.Errorf("got %q, %v after %d requests; want 4", got, err, requests.Load())
 	}
 	s.Close()
 	client, err := NewClient(c)
@@ -279,9 +279,9 @@ func TestFetchWithPassword(t *testing.T) {
 	for password, want := range map[string]string{"secret": "", "wrong": "401"} {
 		index := strings.Replace(s.URL, "://", "://me:"+password+"@", 1)
 		from, _, err := fetch(t, Config{Indexes: []string{index}, Timeout: 5 * time.Second}, wanted)
-		said := from + fmt.Sprint(err)
-		if (want == "") != (err == nil) || !strings.Contains(said, want) || strings.Contains(said, password+"@") {
-			t.Errorf("password %s: got %s", password, said)
+		text := from + fmt.Sprint(err)
+		if (want == "") != (err == nil) || !strings.Contains(text, want) || strings.Contains(text, password+"@") {
+			t.Errorf("password %s: got %s", password, text)
 		}
 	}
 }
@@ -323,15 +323,15 @@ func TestCertificates(t *testing.T) {
 }
 
 func TestProxy(t *testing.T) {
-	var asked []string
+	var requests []string
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked = append(asked, r.URL.String())
+		requests = append(requests, r.URL.String())
 		serve(w, r)
 	}))
 	defer proxy.Close()
 	c := Config{Indexes: []string{"http://mirror.invalid/simple"}, Proxy: proxy.URL, Timeout: 5 * time.Second}
-	if _, got, err := fetch(t, c, wanted); err != nil || got != content || len(asked) != 2 || asked[0] != "http://mirror.invalid/simple/some-plugin/" {
-		t.Errorf("got %q, %v; the proxy was asked for %v", got, err, asked)
+	if _, got, err := fetch(t, c, wanted); err != nil || got != content || len(requests) != 2 || requests[0] != "http://mirror.invalid/simple/some-plugin/" {
+		t.Errorf("got %q, %v; the proxy was asked for %v", got, err, requests)
 	}
 }
 

@@ -153,9 +153,9 @@ func Enough(t result.Tally, half float64) bool {
 }
 
 // Next returns the number of labels at the next look of an audit.
-func Next(answers int) int {
-	if answers < FewestLooked {
+func Next(labels int) int {
+	if labels < FewestLooked {
 		return FewestLooked
 	}
-	return answers/LooksEvery*LooksEvery + LooksEvery
+	return labels/LooksEvery*LooksEvery + LooksEvery
 }

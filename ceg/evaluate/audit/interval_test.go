@@ -75,9 +75,9 @@ func TestEnoughLooksEveryTen(t *testing.T) {
 			t.Errorf("%v: %v", c.t, got)
 		}
 	}
-	for answers, want := range map[int]int{0: 30, 29: 30, 30: 40, 35: 40, 40: 50} {
-		if got := audit.Next(answers); got != want {
-			t.Errorf("after %d answers the next look is at %d, want %d", answers, got, want)
+	for labels, want := range map[int]int{0: 30, 29: 30, 30: 40, 35: 40, 40: 50} {
+		if got := audit.Next(labels); got != want {
+			t.Errorf("after %d answers the next look is at %d, want %d", labels, got, want)
 		}
 	}
 }

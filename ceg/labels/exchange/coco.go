@@ -164,7 +164,7 @@ func (im *Import) one(where, file string, classes []string) error {
 	case file == "":
 		return im.leave(where, errors.New("it has no name of a file"))
 	}
-	return im.add(Label{Path: file, Kind: labels.Answered, Class: classes[0], Where: where})
+	return im.add(Label{Path: file, Kind: labels.Labelled, Class: classes[0], Where: where})
 }
 
 // cut returns the beginning of a JSON value for an error.

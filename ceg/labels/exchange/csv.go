@@ -20,7 +20,7 @@ import (
 var csvColumns = []string{"id", "label", "annotator", "seconds", "flag", "at", "domain", "round", "sha256", "predicted", "probability"}
 
 // flags are the values of the flag column, for events other than a plain label.
-var flags = map[string]labels.Kind{"": labels.Answered, "skipped": labels.Skipped, "unsure": labels.Unsure, "bad": labels.Bad,
+var flags = map[string]labels.Kind{"": labels.Labelled, "skipped": labels.Skipped, "unsure": labels.Unsure, "bad": labels.Bad,
 	string(labels.Bad): labels.Bad, "corrected": labels.Corrected}
 
 func writeCSV(w io.Writer, items []Item, o Options) error {
@@ -57,7 +57,7 @@ func writeCSV(w io.Writer, items []Item, o Options) error {
 		if v.Round != labels.NoRound {
 			row[7] = strconv.Itoa(v.Round)
 		}
-		if a := v.Asking; a != nil && a.Predicted != "" {
+		if a := v.QueryInfo; a != nil && a.Predicted != "" {
 			row[9], row[10] = a.Predicted, strconv.FormatFloat(a.Probability, 'g', 6, 64)
 		}
 		for i, cell := range row {
@@ -117,7 +117,7 @@ func csvLabel(r sheet.Row) (a Label, ok bool, err error) {
 		return a, false, errors.New("it has neither an id nor a sha256")
 	}
 	switch {
-	case (a.Kind == labels.Answered || a.Kind == labels.Corrected) && a.Class == "" || a.Kind == labels.Skipped && a.By == "":
+	case (a.Kind == labels.Labelled || a.Kind == labels.Corrected) && a.Class == "" || a.Kind == labels.Skipped && a.By == "":
 		return a, false, nil
 	case a.Kind == labels.Skipped || a.Kind == labels.Bad:
 		a.Class = ""

@@ -14,7 +14,7 @@ import (
 // What CVAT exports, as its documentation shows it.
 func TestCVAT(t *testing.T) {
 	root, d := write(t)
-	out := export(t, CVAT, asked(t, d, false), root, d, Open, false)
+	out := export(t, CVAT, queried(t, d, false), root, d, Open, false)
 	var constructor []struct{ Name, Type string }
 	text, err := os.ReadFile(filepath.Join(out, "labels.json"))
 	if err != nil || json.Unmarshal(text, &constructor) != nil || len(constructor) != 3 || constructor[1].Name != classes[1] || constructor[1].Type != "tag" {
@@ -107,11 +107,11 @@ func TestFiftyOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answers := im.Labels
-	if len(answers) != 2 || answers[1].Path != "north/1" || answers[1].Class != "=cmd|calc" || answers[0].Class != "cat" || !strings.Contains(answers[1].Where, "labels.json:4 ") {
-		t.Errorf("%v, %+v", err, answers)
+	labels := im.Labels
+	if len(labels) != 2 || labels[1].Path != "north/1" || labels[1].Class != "=cmd|calc" || labels[0].Class != "cat" || !strings.Contains(labels[1].Where, "labels.json:4 ") {
+		t.Errorf("%v, %+v", err, labels)
 	}
-	if id, err := matcher(t, d).Match(answers[1]); err != nil || id != "north/1.png" {
+	if id, err := matcher(t, d).Match(labels[1]); err != nil || id != "north/1.png" {
 		t.Errorf("%s, %v", id, err)
 	}
 	put(`{"classes": null, "labels": {"1": "cat"}}`)

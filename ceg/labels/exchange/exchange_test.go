@@ -71,22 +71,22 @@ func matcher(t *testing.T, d *datasets.Dataset) *Matcher {
 	return NewMatcher(d, func() ([]string, error) { return datasets.Digests(t.Context(), d, t.TempDir()) })
 }
 
-// given are the answers of the tests.
-var given = map[string]string{images[0]: classes[1], images[2]: classes[0], images[3]: classes[2], images[4]: classes[0], images[5]: classes[1]}
+// labelled holds the labels of the tests, by image.
+var labelled = map[string]string{images[0]: classes[1], images[2]: classes[0], images[3]: classes[2], images[4]: classes[0], images[5]: classes[1]}
 
-// asked is a ledger with questions, and answered has their answers.
-func asked(t *testing.T, d *datasets.Dataset, answered bool) *labels.Ledger {
+// queried returns a ledger with queries, and with their labels if withLabels is true.
+func queried(t *testing.T, d *datasets.Dataset, withLabels bool) *labels.Ledger {
 	l := openLedger(t, d)
 	var list []labels.Question
 	for i, id := range images[:6] {
-		list = append(list, labels.Question{ID: id, Asking: &labels.Asking{Scores: map[string]float64{"s_u": 0.5}, Predicted: classes[i%3], Probability: 0.25, Model: "run@3"}})
+		list = append(list, labels.Question{ID: id, QueryInfo: &labels.QueryInfo{Scores: map[string]float64{"s_u": 0.5}, Predicted: classes[i%3], Probability: 0.25, Model: "run@3"}})
 	}
 	if _, err := l.Query("run", 2, list); err != nil {
 		t.Fatal(err)
 	}
 	for _, id := range images[:6] {
-		if class := given[id]; class != "" && answered {
-			if _, err := l.Append(labels.Event{Kind: labels.Answered, ID: id, Class: class, By: "ann", Seconds: 1.5}); err != nil {
+		if class := labelled[id]; class != "" && withLabels {
+			if _, err := l.Append(labels.Event{Kind: labels.Labelled, ID: id, Class: class, By: "ann", Seconds: 1.5}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -157,10 +157,10 @@ func imported(t *testing.T, f Format, name string, d *datasets.Dataset) string {
 	return strings.Join(list, "; ")
 }
 
-// wantGiven is what the answers come to.
-func wantGiven() string {
+// wantLabelled describes the labels.
+func wantLabelled() string {
 	var list []string
-	for id, class := range given {
+	for id, class := range labelled {
 		list = append(list, id+"="+class)
 	}
 	slices.Sort(list)
@@ -170,12 +170,12 @@ func wantGiven() string {
 func TestRoundTrips(t *testing.T) {
 	root, d := write(t)
 	for _, f := range []Format{CSV, CVAT, FiftyOne} {
-		out := export(t, f, asked(t, d, true), root, d, Labelled, false)
+		out := export(t, f, queried(t, d, true), root, d, Labelled, false)
 		if f == CVAT {
 			out = filepath.Join(out, "annotations.zip")
 		}
-		if got := imported(t, f, out, d); got != wantGiven() {
-			t.Errorf("%s: %s\nwant %s", f, got, wantGiven())
+		if got := imported(t, f, out, d); got != wantLabelled() {
+			t.Errorf("%s: %s\nwant %s", f, got, wantLabelled())
 		}
 	}
 }
@@ -183,12 +183,12 @@ func TestRoundTrips(t *testing.T) {
 // Class folders hold every class that a folder can be called by.
 func TestFolder(t *testing.T) {
 	root, d := write(t)
-	out := export(t, Folder, asked(t, d, true), root, d, All, true)
-	if got := imported(t, Folder, out, d); got != wantGiven() {
-		t.Errorf("%s\nwant %s", got, wantGiven())
+	out := export(t, Folder, queried(t, d, true), root, d, All, true)
+	if got := imported(t, Folder, out, d); got != wantLabelled() {
+		t.Errorf("%s\nwant %s", got, wantLabelled())
 	}
 	again, truth, err := datasets.Open("folder", out, datasets.Options{})
-	if err != nil || again.Len() != len(images) || truth.Known() != len(given) {
+	if err != nil || again.Len() != len(images) || truth.Known() != len(labelled) {
 		t.Fatalf("as a data set: %v, %d images, %d known", err, again.Len(), truth.Known())
 	}
 	// Others rename files, and put them elsewhere: the content tells.
@@ -213,7 +213,7 @@ func TestFolder(t *testing.T) {
 
 func TestCSV(t *testing.T) {
 	root, d := write(t)
-	out := export(t, CSV, asked(t, d, false), root, d, Open, true)
+	out := export(t, CSV, queried(t, d, false), root, d, Open, true)
 	text, err := os.ReadFile(out)
 	if err != nil {
 		t.Fatal(err)

@@ -162,7 +162,7 @@ func studioTask(v Item, rank int, o Options) (task, error) {
 	say := func(model, class string, score float64) {
 		t.Predictions = []prediction{{model, score, []choice{{fmt.Sprintf("p%d", rank), control, picture, "choices", choiceValue{[]string{class}}}}}}
 	}
-	if a := v.Asking; a != nil {
+	if a := v.QueryInfo; a != nil {
 		for name, score := range a.Scores {
 			t.Data["ledg_"+name] = score
 		}

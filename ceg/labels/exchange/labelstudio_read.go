@@ -37,8 +37,8 @@ type studioNote struct {
 	err  error
 }
 
-// answer returns the label that an annotation gives to a question.
-func (n studioNote) answer(question string) (Label, error) {
+// label returns the label of an annotation for a question.
+func (n studioNote) label(question string) (Label, error) {
 	a := n.Label
 	if n.err != nil || a.Kind == labels.Skipped {
 		return a, n.err
@@ -79,7 +79,7 @@ func (im *Import) readLabelStudio(name string) error {
 			if note.task && note.err == nil && len(note.chosen[question]) == 0 {
 				continue
 			}
-			a, err := note.answer(question)
+			a, err := note.label(question)
 			if err != nil {
 				err = im.leave(t.where, err)
 			} else {
@@ -102,27 +102,27 @@ func (im *Import) question(tasks []annotated) (string, error) {
 		known[datasets.SameName(c)] = true
 	}
 	known[noneChoice] = true
-	asked, fits := make(map[string]bool), make(map[string]int)
+	questions, fits := make(map[string]bool), make(map[string]int)
 	for _, t := range tasks {
 		for _, n := range t.notes {
 			for q, found := range n.chosen {
-				asked[q] = true
+				questions[q] = true
 				if slices.ContainsFunc(found, func(c string) bool { return known[datasets.SameName(c)] }) {
 					fits[q]++
 				}
 			}
 		}
 	}
-	names := slices.Sorted(maps.Keys(asked))
+	names := slices.Sorted(maps.Keys(questions))
 	if q := im.o.Question; q != "" {
-		if len(names) > 0 && !asked[q] {
+		if len(names) > 0 && !questions[q] {
 			return "", fmt.Errorf("there is no question %q in it, only %s", q, few(names))
 		}
 		return q, nil
 	}
 	fitting := slices.Sorted(maps.Keys(fits))
 	for _, q := range []string{control, "choice", "choices"} {
-		if fits[q] > 0 || len(fitting) == 0 && asked[q] {
+		if fits[q] > 0 || len(fitting) == 0 && questions[q] {
 			return q, nil
 		}
 	}
@@ -295,7 +295,7 @@ func Uploaded(path string) (name string, ok bool) {
 // StudioLabel reads an annotation of Label Studio's JSON: its answer to a question. The image
 // is not filled in.
 func StudioLabel(raw json.RawMessage, question string) (Label, error) {
-	return readStudioNote(raw).answer(question)
+	return readStudioNote(raw).label(question)
 }
 
 // readStudioNote reads an annotation of Label Studio's JSON.
@@ -315,7 +315,7 @@ func readStudioNote(raw json.RawMessage) (note studioNote) {
 	if note.err = json.Unmarshal(raw, &n); note.err != nil {
 		return note
 	}
-	note.Label = Label{Kind: labels.Answered, By: studioAnnotator(n.By), Seconds: max(n.Seconds, 0)}
+	note.Label = Label{Kind: labels.Labelled, By: studioAnnotator(n.By), Seconds: max(n.Seconds, 0)}
 	if note.At, note.err = studioTime(n.Updated, n.Created); note.err != nil {
 		return note
 	}
@@ -388,7 +388,7 @@ func readStudioMin(fields map[string]json.RawMessage) (t annotated) {
 		}
 		return s
 	}
-	note := studioNote{Label: Label{Kind: labels.Answered, By: studioAnnotator(fields["annotator"])}, chosen: make(map[string][]string), task: text("annotation_id") == ""}
+	note := studioNote{Label: Label{Kind: labels.Labelled, By: studioAnnotator(fields["annotator"])}, chosen: make(map[string][]string), task: text("annotation_id") == ""}
 	for key := range fields {
 		if slices.Contains(notQuestions, key) || strings.HasPrefix(key, "ledg_") {
 			continue

@@ -185,7 +185,7 @@ func (im *Import) readTree(ctx context.Context, fsys fs.FS, name string) error {
 			dir, base := path.Split(p)
 			at = dir + strings.TrimPrefix(base, class+"_")
 		}
-		return im.add(Label{Digest: sum, Path: at, Kind: labels.Answered, Class: class, Where: where})
+		return im.add(Label{Digest: sum, Path: at, Kind: labels.Labelled, Class: class, Where: where})
 	})
 }
 
@@ -224,7 +224,7 @@ func (im *Import) readFiftyOne(ctx context.Context, fsys fs.FS, name string) err
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	where := filepath.Join(name, "labels.json")
-	classes, given, err := fiftyOneLabels(text)
+	classes, list, err := fiftyOneLabels(text)
 	if err != nil {
 		return fmt.Errorf("%s: %w", where, err)
 	}
@@ -232,8 +232,8 @@ func (im *Import) readFiftyOne(ctx context.Context, fsys fs.FS, name string) err
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	for _, g := range given {
-		a := Label{Path: g.stem, Kind: labels.Answered, Where: fmt.Sprintf("%s:%d (%s)", where, g.line, g.stem)}
+	for _, g := range list {
+		a := Label{Path: g.stem, Kind: labels.Labelled, Where: fmt.Sprintf("%s:%d (%s)", where, g.line, g.stem)}
 		file, ok := files[g.stem]
 		if a.Class, err = fiftyOneClass(g.label, classes); err == nil && ok && a.Class != "" {
 			a.Path = strings.TrimPrefix(file, "data/")
@@ -259,7 +259,7 @@ type fiftyOneLabel struct {
 }
 
 // fiftyOneLabels reads labels.json: the classes, and the labels by file name without extension.
-func fiftyOneLabels(text []byte) (classes []string, given []fiftyOneLabel, err error) {
+func fiftyOneLabels(text []byte) (classes []string, list []fiftyOneLabel, err error) {
 	var v struct {
 		Classes []string        `json:"classes"`
 		Labels  json.RawMessage `json:"labels"`
@@ -274,7 +274,7 @@ func fiftyOneLabels(text []byte) (classes []string, given []fiftyOneLabel, err e
 	begin := max(bytes.Index(text, v.Labels), 0)
 	lineAt := lineCounter(text)
 	for d.More() {
-		if len(given) == maxLabels {
+		if len(list) == maxLabels {
 			return nil, nil, fmt.Errorf("more than %d labels", maxLabels)
 		}
 		t, err := d.Token()
@@ -285,10 +285,10 @@ func fiftyOneLabels(text []byte) (classes []string, given []fiftyOneLabel, err e
 		if err != nil {
 			return nil, nil, err
 		}
-		given = append(given, g)
+		list = append(list, g)
 	}
-	slices.SortStableFunc(given, func(a, b fiftyOneLabel) int { return strings.Compare(a.stem, b.stem) })
-	return v.Classes, given, nil
+	slices.SortStableFunc(list, func(a, b fiftyOneLabel) int { return strings.Compare(a.stem, b.stem) })
+	return v.Classes, list, nil
 }
 
 // fiftyOneFiles returns the files of data/ by path without extension, and by base name without
@@ -412,7 +412,7 @@ func imageNetLine(line string, classes []string) (a Label, ok bool, err error) {
 	if err != nil || k < 0 || k >= len(classes) {
 		return a, false, fmt.Errorf("%q has label %q, want 0 to %d, the lines of synsets.txt", a.Path, fields[0], len(classes)-1)
 	}
-	a.Kind, a.Class = labels.Answered, classes[k]
+	a.Kind, a.Class = labels.Labelled, classes[k]
 	return a, true, nil
 }
 
@@ -447,7 +447,7 @@ func (im *Import) readCVATXML(r io.Reader, name string) error {
 		case 0:
 			continue
 		case 1:
-			err = im.add(Label{Path: image.Name, Kind: labels.Answered, Class: image.Tags[0].Label, Where: where})
+			err = im.add(Label{Path: image.Name, Kind: labels.Labelled, Class: image.Tags[0].Label, Where: where})
 		default:
 			err = im.leave(where, fmt.Errorf("%q has %d tags, want one", image.Name, len(image.Tags)))
 		}

@@ -15,15 +15,15 @@ import (
 )
 
 // The exports in testdata were made by Label Studio 1.23 in TestRealLabelStudio, of the
-// answers that answerStudio gives.
-const studioGiven = `north/1.png=dog, "big" & <wild>; north/=cmd|calc.png=cat; north/a b+c&d=#é%41.png=dog, "big" & <wild>; south/1.png==cmd|calc`
+// labels that labelInStudio sets.
+const studioLabels = `north/1.png=dog, "big" & <wild>; north/=cmd|calc.png=cat; north/a b+c&d=#é%41.png=dog, "big" & <wild>; south/1.png==cmd|calc`
 
 func TestLabelStudioExports(t *testing.T) {
 	_, d := write(t)
 	for name, want := range map[string]string{
-		"label-studio.json":     studioGiven + "; north/2.png skipped",
-		"label-studio-min.json": studioGiven, // it leaves out what was skipped
-		"label-studio.csv":      studioGiven,
+		"label-studio.json":     studioLabels + "; north/2.png skipped",
+		"label-studio-min.json": studioLabels, // it leaves out what was skipped
+		"label-studio.csv":      studioLabels,
 	} {
 		path := filepath.Join("testdata", name)
 		if got := imported(t, LabelStudio, path, d); !equalSets(got, want) {
@@ -51,7 +51,7 @@ func equalSets(a, b string) bool {
 
 func TestLabelStudioTasks(t *testing.T) {
 	root, d := write(t)
-	out := export(t, LabelStudio, asked(t, d, false), root, d, Open, false)
+	out := export(t, LabelStudio, queried(t, d, false), root, d, Open, false)
 	text, err := os.ReadFile(filepath.Join(out, "tasks-001.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +144,7 @@ func TestRealLabelStudio(t *testing.T) {
 	}
 	out := filepath.Join(t.TempDir(), "out")
 	var items []Item
-	asked(t, d, false).View(func(s *labels.State) { items = Items(d, datasets.Truth{}, s, Open, false) })
+	queried(t, d, false).View(func(s *labels.State) { items = Items(d, datasets.Truth{}, s, Open, false) })
 	if _, err := Write(t.Context(), LabelStudio, out, items, Options{Data: d, Classes: classes, ImageFolder: folder}); err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestRealLabelStudio(t *testing.T) {
 	s.Call("POST", "/api/projects/", map[string]any{"title": "ledg", "label_config": string(config)}, &project)
 	s.Call("POST", "/api/storages/localfiles/", map[string]any{"project": project.ID, "path": root, "title": "photos", "use_blob_urls": true}, nil)
 	s.Call("POST", fmt.Sprintf("/api/projects/%d/import", project.ID), tasks, nil)
-	answerStudio(t, s, project.ID)
+	labelInStudio(t, s, project.ID)
 
 	dir := t.TempDir()
 	if keep := os.Getenv("LEDG_LABEL_STUDIO_EXPORTS"); keep != "" {
@@ -172,7 +172,7 @@ func TestRealLabelStudio(t *testing.T) {
 		if err := os.WriteFile(path, text, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		want := studioGiven
+		want := studioLabels
 		if kind == "JSON" {
 			want += "; north/2.png skipped"
 		}
@@ -182,9 +182,9 @@ func TestRealLabelStudio(t *testing.T) {
 	}
 }
 
-// answerStudio answers the tasks of the project: the image of each is there, its classes are
+// labelInStudio answers the tasks of the project: the image of each is there, its classes are
 // given in turn, one is skipped, and one is left.
-func answerStudio(t *testing.T, s studiotest.Studio, project int) {
+func labelInStudio(t *testing.T, s studiotest.Studio, project int) {
 	var page struct {
 		Tasks []struct {
 			ID   int

@@ -14,11 +14,11 @@ import (
 // action is the body of POST act.
 type action struct {
 	Client string `json:"client"`
-	// Op is answer, group, confirm, none, skip, unsure, bad, page, undo, redo or again. confirm
+	// Op is label, group, confirm, none, skip, unsure, bad, page, undo, redo or again. confirm
 	// settles the class that an image has; group labels all of its group.
 	Op string `json:"op"`
 	// ID, Rev and Class describe one image; Rev is the state that the page showed. Class is used
-	// by answer, group and confirm only.
+	// by label, group and confirm only.
 	ID    string `json:"id"`
 	Rev   string `json:"rev"`
 	Class string `json:"class"`
@@ -80,8 +80,11 @@ func (s *Server) act(r *http.Request) (any, error) {
 		return nil, refuse(http.StatusBadRequest, "seconds are %v", a.Seconds)
 	}
 	a.Seconds = min(a.Seconds, 24*3600)
+	if a.Op == "answer" { // from a page that was opened before an update
+		a.Op = "label"
+	}
 	switch a.Op {
-	case "answer", "confirm", "none", "skip", "unsure", "bad":
+	case "label", "confirm", "none", "skip", "unsure", "bad":
 		return s.one(who(r), a)
 	case "group":
 		return s.group(who(r), a)
@@ -103,8 +106,8 @@ func (s *Server) event(by *annotator, a action, id string, im labels.Image) (e l
 		e.Tool += ", prediction shown"
 	}
 	switch a.Op {
-	case "answer":
-		e.Kind, e.Class = labels.Answered, a.Class
+	case "label":
+		e.Kind, e.Class = labels.Labelled, a.Class
 		switch im.Status {
 		case labels.IsLabelled, labels.IsBad, labels.IsNone, labels.IsDisputed:
 			if !s.o.Blind {
@@ -145,9 +148,9 @@ func (s *Server) one(by *annotator, a action) (any, error) {
 		return nil, refuse(http.StatusBadRequest, "blind labels settle nothing")
 	case a.Op == "none" && s.noneIsClass():
 		return nil, refuse(http.StatusBadRequest, "%q is a class here", labels.None)
-	case (a.Op == "answer" || a.Op == "confirm") && !ok:
+	case (a.Op == "label" || a.Op == "confirm") && !ok:
 		return nil, refuse(http.StatusBadRequest, "there is no class %q", a.Class)
-	case a.Op != "answer" && a.Op != "confirm" && a.Class != "":
+	case a.Op != "label" && a.Op != "confirm" && a.Class != "":
 		return nil, refuse(http.StatusBadRequest, "%s has no class", a.Op)
 	}
 	var now labels.Image
@@ -155,14 +158,14 @@ func (s *Server) one(by *annotator, a action) (any, error) {
 		now = by.image(st, id)
 		e, change := s.event(by, a, id, now)
 		switch {
-		case !change && (a.Op != "answer" || now.By == by.name):
+		case !change && (a.Op != "label" || now.By == by.name):
 			return nil, nil // repeated after a lost reply, or unchanged
 		case rev(now) != a.Rev && a.Op == "skip" && now.Later:
 			return nil, nil // repeated after a lost reply
 		case rev(now) != a.Rev:
 			return nil, errMoved
 		case !change:
-			e.Kind = labels.Answered // agrees with somebody else
+			e.Kind = labels.Labelled // agrees with somebody else
 		}
 		return []labels.Event{e}, nil
 	})
@@ -232,7 +235,7 @@ func (s *Server) page(by *annotator, a action) (any, error) {
 		var events []labels.Event
 		for _, id := range order {
 			im := by.image(st, id)
-			e, change := s.event(by, action{Op: "answer", Class: ids[id].Class, Seconds: a.Seconds / float64(len(a.Items))}, id, im)
+			e, change := s.event(by, action{Op: "label", Class: ids[id].Class, Seconds: a.Seconds / float64(len(a.Items))}, id, im)
 			e.Tool = s.o.Tool + ", many"
 			switch {
 			case !change:

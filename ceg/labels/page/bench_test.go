@@ -37,7 +37,7 @@ func benchmark(b *testing.B, n int) {
 	o := options(b, d, "", dir, animals)
 	var events []labels.Event
 	for i := range n / 10 {
-		events = append(events, labels.Event{Kind: labels.Answered, ID: examples[i].ID, Class: animals[i%10], By: "bob"})
+		events = append(events, labels.Event{Kind: labels.Labelled, ID: examples[i].ID, Class: animals[i%10], By: "bob"})
 	}
 	if _, err := o.Ledger.Append(events...); err != nil {
 		b.Fatal(err)
@@ -64,14 +64,14 @@ func benchmark(b *testing.B, n int) {
 		within(b, time.Second)
 	})
 	acts := 0
-	b.Run("answer", func(b *testing.B) {
-		w := window{b, address, "answer"}
+	b.Run("label", func(b *testing.B) {
+		w := window{b, address, "label"}
 		v := w.view()
 		for b.Loop() {
 			if v.Question == nil {
 				b.Skip("all images are answered")
 			}
-			v = w.say(v, "answer", "ant")
+			v = w.say(v, "label", "ant")
 			acts++
 		}
 		within(b, 20*time.Millisecond)

@@ -26,21 +26,21 @@ func TestBlind(t *testing.T) {
 	if v := bob.view(); v.Question != nil || v.N.Total != 0 {
 		t.Fatalf("before anybody has answered: %+v", v)
 	}
-	var said []string
+	var shown []string
 	v := ann.view()
 	for i := range 10 {
-		said = append(said, v.Question.ID)
+		shown = append(shown, v.Question.ID)
 		switch i {
 		case 8:
 			v = ann.say(v, "bad", "")
 		case 9:
 			v = ann.say(v, "unsure", "")
 		default:
-			v = ann.say(v, "answer", animals[i%2])
+			v = ann.say(v, "label", animals[i%2])
 		}
 	}
 	v = bob.view()
-	if v.N.Total != 9 || v.N.Open != 9 || v.N.Answered+v.N.Unsure+v.N.Bad != 0 || v.Question.ID != said[0] || v.Question.Said != "" {
+	if v.N.Total != 9 || v.N.Open != 9 || v.N.Labelled+v.N.Unsure+v.N.Bad != 0 || v.Question.ID != shown[0] || v.Question.Current != "" {
 		t.Fatalf("bob sees %+v, %+v; want nine open images", v, v.Question)
 	}
 	v = bob.say(v, "skip", "")
@@ -49,54 +49,56 @@ func TestBlind(t *testing.T) {
 		if i > 5 {
 			class = animals[0] // differs once
 		}
-		if v.Question.ID != said[i] {
-			t.Fatalf("bob is asked about %s, want %s", v.Question.ID, said[i])
+		if v.Question.ID != shown[i] {
+			t.Fatalf("bob is asked about %s, want %s", v.Question.ID, shown[i])
 		}
-		v = bob.say(v, "answer", class)
+		v = bob.say(v, "label", class)
 	}
 	// What ann says meanwhile is nothing that bob's answer could run into.
 	again := ann.view()
 	var seen view
-	ann.get("view", url.Values{"id": {said[9]}}, &seen)
-	ann.say(seen, "answer", "cat")
-	if again.Question == nil || v.Question.ID != said[9] {
+	ann.get("view", url.Values{"id": {shown[9]}}, &seen)
+	ann.say(seen, "label", "cat")
+	if again.Question == nil || v.Question.ID != shown[9] {
 		t.Fatalf("ann sees %+v, bob %+v", again.Question, v.Question)
 	}
 	v = bob.say(v, "unsure", "")
-	if v.Question == nil || v.Question.ID != said[0] || !v.Question.Later {
+	if v.Question == nil || v.Question.ID != shown[0] || !v.Question.Later {
 		t.Fatalf("what bob put off does not come again: %+v", v.Question)
 	}
-	if ann.view().Question.ID == said[0] {
+	if ann.view().Question.ID == shown[0] {
 		t.Error("what bob put off comes to ann")
 	}
 	v = bob.say(v, "skip", "")
-	if v.Question != nil || v.N.Answered != 7 || v.N.Unsure != 1 || v.N.Skipped != 1 || v.N.Total != 9 {
+	if v.Question != nil || v.N.Labelled != 7 || v.N.Unsure != 1 || v.N.Skipped != 1 || v.N.Total != 9 {
 		t.Errorf("in the end bob has %+v", v)
 	}
-	for _, s := range []string{"answered", "skipped", "unsure", "bad"} {
-		var list struct{ Items []struct{ ID, Said string } }
+	for _, s := range []string{"labelled", "skipped", "unsure", "bad"} {
+		var list struct {
+			Items []struct{ ID, Current string }
+		}
 		bob.get("list", url.Values{"state": {s}, "n": {"50"}}, &list)
-		if want := map[string]int{"answered": 7, "skipped": 1, "unsure": 1}[s]; len(list.Items) != want {
+		if want := map[string]int{"labelled": 7, "skipped": 1, "unsure": 1}[s]; len(list.Items) != want {
 			t.Errorf("%s: %+v, want %d", s, list.Items, want)
 		}
 	}
-	if status, _, _ := bob.act(map[string]any{"op": "confirm", "id": said[1], "rev": "2.2.-1", "class": animals[1]}); status != http.StatusBadRequest {
+	if status, _, _ := bob.act(map[string]any{"op": "confirm", "id": shown[1], "rev": "2.2.-1", "class": animals[1]}); status != http.StatusBadRequest {
 		t.Errorf("bob settles a class: status %d", status)
 	}
 	// Undo takes back bob's own act, another answer changes bob's opinion, and what was
 	// skipped comes again.
 	bob.act(map[string]any{"op": "undo"}) // the second skip
 	_, undone, _ := bob.act(map[string]any{"op": "undo"})
-	if undone.Question == nil || undone.Question.ID != said[9] || undone.Question.Said != "" {
+	if undone.Question == nil || undone.Question.ID != shown[9] || undone.Question.Current != "" {
 		t.Errorf("after undo: %+v", undone.Question)
 	}
-	bob.say(undone, "answer", "cat")
-	bob.get("view", url.Values{"id": {said[1]}}, &seen)
-	if seen.Question.Said != animals[1] {
-		t.Errorf("bob said %q of %s, and the page says %q", animals[1], said[1], seen.Question.Said)
+	bob.say(undone, "label", "cat")
+	bob.get("view", url.Values{"id": {shown[1]}}, &seen)
+	if seen.Question.Current != animals[1] {
+		t.Errorf("bob said %q of %s, and the page says %q", animals[1], shown[1], seen.Question.Current)
 	}
-	bob.say(seen, "answer", "jay")
-	if status, v, _ := bob.act(map[string]any{"op": "again", "state": "skipped"}); status != http.StatusOK || v.Question == nil || v.Question.ID != said[0] {
+	bob.say(seen, "label", "jay")
+	if status, v, _ := bob.act(map[string]any{"op": "again", "state": "skipped"}); status != http.StatusOK || v.Question == nil || v.Question.ID != shown[0] {
 		t.Errorf("again: status %d, %+v", status, v.Question)
 	}
 
@@ -117,7 +119,7 @@ func TestBlind(t *testing.T) {
 	if want := (6.0/8 - chance) / (1 - chance); math.Abs(list[0].Kappa-want) > 1e-12 {
 		t.Errorf("kappa %v, want %v", list[0].Kappa, want)
 	}
-	if got := fmt.Sprint(st.Image(said[1]).Class, " ", st.Image(said[1]).By); got != "jay bob" {
+	if got := fmt.Sprint(st.Image(shown[1]).Class, " ", st.Image(shown[1]).By); got != "jay bob" {
 		t.Errorf("by the rule newest it is %s", got)
 	}
 }

@@ -131,25 +131,24 @@ func child(t *testing.T, root, ledger, cache string) (kill func(), address strin
 	return kill, strings.TrimSpace(line)
 }
 
-// Thirty images are labelled by keys alone, with answers taken back and brought back,
-// and the server killed twice: between two keys, and while an answer is on its way. All
-// answers are in the ledger.
+// Thirty images are labelled by keys alone, with labels undone and redone, and the server killed
+// twice: between two keys, and while a label is being sent. All labels are in the ledger.
 func TestKeyboard(t *testing.T) {
 	ctx := browser(t)
 	root, ledger, cache := images(t, 10, 2), t.TempDir(), t.TempDir()
 	kill, address := child(t, root, ledger, cache)
 	do(t, ctx, chromedp.Navigate(address))
 
-	said := make(map[string]string)
+	labelled := make(map[string]string)
 	id := shown(t, ctx, "")
-	answer := func() {
+	label := func() {
 		t.Helper()
 		press(t, ctx, keyOf(classOf(id)))
-		said[id] = classOf(id)
+		labelled[id] = classOf(id)
 		id = shown(t, ctx, id)
 	}
 	for range 12 {
-		answer()
+		label()
 	}
 
 	// Three ways to undo: each brings the image before, and the last is answered anew.
@@ -161,7 +160,7 @@ func TestKeyboard(t *testing.T) {
 	} {
 		how()
 		id = shown(t, ctx, id)
-		if said[id] == "" {
+		if labelled[id] == "" {
 			t.Fatalf("undo shows %s, which was not answered", id)
 		}
 		order = append(order, id)
@@ -172,7 +171,7 @@ func TestKeyboard(t *testing.T) {
 		if id != order[1] && id != order[0] {
 			t.Fatalf("after redo %s is shown, want one of %s", id, order[:2])
 		}
-		answer()
+		label()
 	}
 	if n := len(state(t, ledger).Labels()); n != 12 {
 		t.Fatalf("%d images are labelled after undo, redo and answers, want 12", n)
@@ -183,14 +182,14 @@ func TestKeyboard(t *testing.T) {
 	if again != address {
 		t.Fatalf("the server is at %s after a restart, was at %s", again, address)
 	}
-	for len(said) < 20 {
-		answer()
+	for len(labelled) < 20 {
+		label()
 	}
 	// Undo goes back behind the restart, too.
 	for range 9 {
 		press(t, ctx, kb.Backspace)
 		id = shown(t, ctx, id)
-		if said[id] == "" {
+		if labelled[id] == "" {
 			t.Fatalf("undo shows %s, which was not answered", id)
 		}
 	}
@@ -209,14 +208,14 @@ func TestKeyboard(t *testing.T) {
 	// A key that is pressed while there is no server is kept until there is one.
 	kill()
 	press(t, ctx, keyOf(classOf(id)))
-	said[id] = classOf(id)
+	labelled[id] = classOf(id)
 	until(t, ctx, `!document.getElementById("notice").hidden`)
 	look(t, ctx, "away")
 	press(t, ctx, "1") // while the answer is on its way: ignored
 	_, _ = child(t, root, ledger, cache)
 	id = shown(t, ctx, id)
-	for len(said) < 30 {
-		answer()
+	for len(labelled) < 30 {
+		label()
 	}
 
 	st := state(t, ledger)
@@ -225,8 +224,8 @@ func TestKeyboard(t *testing.T) {
 		t.Errorf("%d images are labelled, want 30", len(list))
 	}
 	for _, l := range list {
-		if said[l.ID] != l.Class {
-			t.Errorf("%s is %q in the ledger, the key said %q", l.ID, l.Class, said[l.ID])
+		if labelled[l.ID] != l.Class {
+			t.Errorf("%s is %q in the ledger, the key said %q", l.ID, l.Class, labelled[l.ID])
 		}
 	}
 	if e, _ := st.Event(st.Last()); e.By != "ann" || e.Seconds <= 0 || e.Tool == "" || e.At.IsZero() {

@@ -22,7 +22,7 @@
 //
 //	GET  setup                 classes, domains, and other constants
 //	GET  view?client=C[&id=I]  the image for window C, and progress
-//	POST act                   answer, group, confirm, none, skip, unsure, bad, undo, redo, page, again
+//	POST act                   label, group, confirm, none, skip, unsure, bad, undo, redo, page, again
 //	GET  prediction?id=I       a model's prediction
 //	GET  grid?client=C&n=N     images to confirm together
 //	GET  list?state=S[&class=C]  labelled images, newest first

@@ -52,8 +52,8 @@ func (s *Server) readPredictions() {
 	s.o.Ledger.View(func(st *labels.State) {
 		for ; s.searched < st.Last(); s.searched++ {
 			e, _ := st.Event(s.searched + 1)
-			if _, here := s.o.Predictions[e.ID]; e.Asking != nil && !here {
-				add(e.ID, Prediction{e.Asking.Predicted, e.Asking.Probability})
+			if _, here := s.o.Predictions[e.ID]; e.QueryInfo != nil && !here {
+				add(e.ID, Prediction{e.QueryInfo.Predicted, e.QueryInfo.Probability})
 			}
 		}
 	})
@@ -90,7 +90,7 @@ func (s *Server) showPrediction(r *http.Request) (any, error) {
 // prediction returns a model's prediction of an image: the one recorded with its query, which is
 // newer, or else the one in the options.
 func (s *Server) prediction(im labels.Image) Prediction {
-	if a := im.Asking; a != nil {
+	if a := im.QueryInfo; a != nil {
 		if _, ok := s.class[a.Predicted]; ok {
 			return Prediction{a.Predicted, a.Probability}
 		}

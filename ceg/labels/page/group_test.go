@@ -33,7 +33,7 @@ func groupOf(d *datasets.Dataset, id string) (ids []string) {
 	return ids
 }
 
-func TestAnswerForAGroup(t *testing.T) {
+func TestLabelOfAGroup(t *testing.T) {
 	root := images(t, 2, 4) // eight groups of four
 	d := inGroups(t, root)
 	dir := t.TempDir()
@@ -66,7 +66,7 @@ func TestAnswerForAGroup(t *testing.T) {
 
 	// Somebody has answered about one of the group already, which stays.
 	other := question.Question.Group.Others[0]
-	if _, err := o.Ledger.Append(labels.Event{Kind: labels.Answered, ID: other, Class: "bear", By: "ben"}); err != nil {
+	if _, err := o.Ledger.Append(labels.Event{Kind: labels.Labelled, ID: other, Class: "bear", By: "ben"}); err != nil {
 		t.Fatal(err)
 	}
 	body := map[string]any{"op": "group", "id": first.ID, "rev": first.Rev, "class": "ant", "seconds": 4}
@@ -136,7 +136,7 @@ func TestMixedGroups(t *testing.T) {
 	id := func(group, k int) string { return d.Examples[members[group][k]].ID }
 	for group, classes := range [][]string{{"ant", "bear", "bear"}, {"cat", "cat"}, {"bear", "ant"}} {
 		for k, class := range classes {
-			if _, err := o.Ledger.Append(labels.Event{Kind: labels.Answered, ID: id(group, k), Class: class, By: "ben"}); err != nil {
+			if _, err := o.Ledger.Append(labels.Event{Kind: labels.Labelled, ID: id(group, k), Class: class, By: "ben"}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -146,7 +146,7 @@ func TestMixedGroups(t *testing.T) {
 		v.Items[1].ID != id(2, 1) || v.Items[1].First.Class != "bear" {
 		t.Fatalf("mixed are %+v", v.Items)
 	}
-	for i, body := range []map[string]any{{"op": "answer", "class": "bear"}, {"op": "confirm", "class": "ant"}} {
+	for i, body := range []map[string]any{{"op": "label", "class": "bear"}, {"op": "confirm", "class": "ant"}} {
 		body["id"], body["rev"] = v.Items[i].ID, v.Items[i].Rev
 		if status, _, notice := w.act(body); status != http.StatusOK || notice != "" {
 			t.Fatal(status, notice)
@@ -204,7 +204,7 @@ func TestGroupsByKeys(t *testing.T) {
 
 	// One label is wrong: the list shows it beside another of its group.
 	wrong := animals[(slices.Index(animals, classOf(id))+1)%len(animals)]
-	if _, err := o.Ledger.Append(labels.Event{Kind: labels.Answered, ID: id, Class: wrong, By: "ben"}); err != nil {
+	if _, err := o.Ledger.Append(labels.Event{Kind: labels.Labelled, ID: id, Class: wrong, By: "ben"}); err != nil {
 		t.Fatal(err)
 	}
 	do(t, ctx, chromedp.Reload())
@@ -212,10 +212,10 @@ func TestGroupsByKeys(t *testing.T) {
 	press(t, ctx, "l")
 	until(t, ctx, `document.querySelectorAll("#chips button").length === 8`)
 	js[bool](t, ctx, `document.querySelectorAll("#chips button")[7].click() || true`)
-	until(t, ctx, `document.querySelectorAll("#answered .card").length === 1 && document.getElementById("review-help").textContent.startsWith("1 image with another label")`)
+	until(t, ctx, `document.querySelectorAll("#labelled .card").length === 1 && document.getElementById("review-help").textContent.startsWith("1 image with another label")`)
 	look(t, ctx, "mixed")
-	js[bool](t, ctx, `document.querySelector("#answered .card .main").click() || true`)
-	until(t, ctx, `document.querySelectorAll("#answered .card").length === 0`)
+	js[bool](t, ctx, `document.querySelector("#labelled .card .main").click() || true`)
+	until(t, ctx, `document.querySelectorAll("#labelled .card").length === 0`)
 	if im := state(t, dir).Image(id); im.Class != classOf(id) {
 		t.Errorf("%s is %s", id, im.Class)
 	}

@@ -43,7 +43,7 @@ func TestHostile(t *testing.T) {
 	s, address := serve(t, options(t, d, root, dir, animals))
 	w := window{t, address, "w"}
 	q := w.view().Question
-	good := fmt.Sprintf(`{"client":"w","op":"answer","id":%q,"rev":%q,"class":"ant"}`, q.ID, q.Rev)
+	good := fmt.Sprintf(`{"client":"w","op":"label","id":%q,"rev":%q,"class":"ant"}`, q.ID, q.Rev)
 	path := s.Path("ann")
 	origin := strings.TrimSuffix(address, path)
 	at, err := url.Parse(origin)
@@ -92,7 +92,7 @@ func TestHostile(t *testing.T) {
 		{"no class", "POST", path + "act", "", own, strings.Replace(good, `"ant"`, `""`, 1), 400},
 		{"an ID that there is not", "POST", path + "act", "", own, strings.Replace(good, `"`+q.ID, `"photo/0/none.png`, 1), 404},
 		{"an ID that climbs", "POST", path + "act", "", own, strings.Replace(good, `"`+q.ID, `"photo/../`+q.ID, 1), 404},
-		{"an op that there is not", "POST", path + "act", "", own, strings.Replace(good, `"op":"answer"`, `"op":"delete"`, 1), 400},
+		{"an op that there is not", "POST", path + "act", "", own, strings.Replace(good, `"op":"label"`, `"op":"delete"`, 1), 400},
 		{"an unknown field", "POST", path + "act", "", own, strings.Replace(good, `"op"`, `"by":"eve","op"`, 1), 400},
 		{"no client", "POST", path + "act", "", own, strings.Replace(good, `"client":"w"`, `"client":""`, 1), 400},
 		{"a client with a newline", "POST", path + "act", "", own, strings.Replace(good, `"client":"w"`, `"client":"w\n"`, 1), 400},
@@ -234,7 +234,7 @@ func TestStrangeImages(t *testing.T) {
 				t.Errorf("%q: %s, %v", v.Question.ID, kind, err)
 			}
 		}
-		v = w.say(v, "answer", "ant")
+		v = w.say(v, "label", "ant")
 	}
 	if seen != d.Len() {
 		t.Errorf("%d images were shown, want %d", seen, d.Len())

@@ -17,16 +17,16 @@ type listReply struct {
 }
 
 type listItem struct {
-	ID     string `json:"id"`
-	Domain string `json:"domain"`
-	File   string `json:"file"`
-	Said   string `json:"said"`
+	ID      string `json:"id"`
+	Domain  string `json:"domain"`
+	File    string `json:"file"`
+	Current string `json:"current"`
 }
 
 // maxList is the largest number of entries in a reply.
 const maxList = 100
 
-// list serves GET list: the images with state answered, unsure, skipped or bad, optionally of one
+// list serves GET list: the images with state labelled, unsure, skipped or bad, optionally of one
 // class.
 func (s *Server) list(r *http.Request) (any, error) {
 	q, a := r.URL.Query(), who(r)
@@ -53,7 +53,7 @@ func (s *Server) list(r *http.Request) (any, error) {
 	}
 	status, known := map[string]labels.Status{"unsure": labels.IsUnsure, "skipped": labels.IsSkipped, "bad": labels.IsBad, "none": labels.IsNone}[q.Get("state")]
 	switch {
-	case q.Get("state") == "answered":
+	case q.Get("state") == "labelled", q.Get("state") == "answered": // the latter from pages opened before an update
 		s.o.Ledger.View(func(st *labels.State) {
 			if from == 0 || from > st.Last() {
 				from = st.Last()
@@ -86,7 +86,7 @@ func (s *Server) list(r *http.Request) (any, error) {
 			}
 		})
 	default:
-		return nil, refuse(http.StatusBadRequest, "state: want answered, none, unsure, skipped or bad")
+		return nil, refuse(http.StatusBadRequest, "state: want labelled, none, unsure, skipped or bad")
 	}
 	return reply, nil
 }

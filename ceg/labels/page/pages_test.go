@@ -66,16 +66,16 @@ func TestPages(t *testing.T) {
 	press(t, ctx, "4")
 	until(t, ctx, `!document.getElementById("pick").hidden && document.querySelectorAll("#picks button").length === 9`)
 	look(t, ctx, "grid")
-	answered := len(state(t, dir).Labels())
+	labelled := len(state(t, dir).Labels())
 	press(t, ctx, kb.Enter)
 	until(t, ctx, `!document.body.hasAttribute("aria-busy")`)
-	if now := len(state(t, dir).Labels()); now < answered+10 {
-		t.Errorf("a page of the grid took %d labels to %d", answered, now)
+	if now := len(state(t, dir).Labels()); now < labelled+10 {
+		t.Errorf("a page of the grid took %d labels to %d", labelled, now)
 	}
 	press(t, ctx, kb.Backspace)
 	until(t, ctx, `!document.body.hasAttribute("aria-busy")`)
-	if now := len(state(t, dir).Labels()); now != answered {
-		t.Errorf("after the page was undone there are %d labels, want %d", now, answered)
+	if now := len(state(t, dir).Labels()); now != labelled {
+		t.Errorf("after the page was undone there are %d labels, want %d", now, labelled)
 	}
 	press(t, ctx, kb.Escape)
 	id = shown(t, ctx, "")
@@ -88,19 +88,19 @@ func TestPages(t *testing.T) {
 		t.Errorf("key 0 makes it %+v", im)
 	}
 	press(t, ctx, "l")
-	until(t, ctx, `document.querySelectorAll("#answered .thumb").length >= 6`)
+	until(t, ctx, `document.querySelectorAll("#labelled .thumb").length >= 6`)
 	look(t, ctx, "answers")
 	js[bool](t, ctx, `document.querySelectorAll("#chips button")[2].click() || true`)
-	until(t, ctx, `document.querySelectorAll("#answered .thumb").length === 1`)
+	until(t, ctx, `document.querySelectorAll("#labelled .thumb").length === 1`)
 	look(t, ctx, "unsure")
 	js[bool](t, ctx, `document.querySelectorAll("#chips button")[0].click() || true`)
-	until(t, ctx, `document.querySelectorAll("#answered .thumb").length >= 6`)
-	js[bool](t, ctx, `document.querySelector("#answered .thumb").click() || true`)
+	until(t, ctx, `document.querySelectorAll("#labelled .thumb").length >= 6`)
+	js[bool](t, ctx, `document.querySelector("#labelled .thumb").click() || true`)
 	until(t, ctx, `document.body.dataset.ready === "yes" && document.getElementById("had").textContent`)
 	look(t, ctx, "again")
 	// Somebody else is first.
 	id = shown(t, ctx, "")
-	if _, err := o.Ledger.Append(labels.Event{Kind: labels.Answered, ID: id, Class: "jay", By: "bob"}); err != nil {
+	if _, err := o.Ledger.Append(labels.Event{Kind: labels.Labelled, ID: id, Class: "jay", By: "bob"}); err != nil {
 		t.Fatal(err)
 	}
 	press(t, ctx, "3")
@@ -114,7 +114,7 @@ func TestPages(t *testing.T) {
 	var rest []labels.Event
 	for _, e := range d.Examples {
 		if st.Image(e.ID).Status == labels.IsUnqueried {
-			rest = append(rest, labels.Event{Kind: labels.Answered, ID: e.ID, Class: classOf(e.ID), By: "bob"})
+			rest = append(rest, labels.Event{Kind: labels.Labelled, ID: e.ID, Class: classOf(e.ID), By: "bob"})
 		}
 	}
 	if _, err := o.Ledger.Append(rest...); err != nil {
@@ -226,7 +226,7 @@ func TestPhone(t *testing.T) {
 			if (!inside(box, screen)) wrong.push("the classes end at " + box.bottom);
 			if (all.length <= 10 && !all.every(b => inside(b.getBoundingClientRect(), screen))) wrong.push("a class is not on the screen");
 			if (all.slice(0, 8).some(b => !inside(b.getBoundingClientRect(), screen))) wrong.push("one of the first classes is not on the screen");
-			for (const b of document.querySelectorAll("#answers button")) if (!inside(b.getBoundingClientRect(), screen)) wrong.push(b.textContent + " is not on the screen");
+			for (const b of document.querySelectorAll("#marks button")) if (!inside(b.getBoundingClientRect(), screen)) wrong.push(b.textContent + " is not on the screen");
 			return wrong;
 		})()`)
 		for _, w := range wrong {
@@ -251,7 +251,7 @@ func TestPhone(t *testing.T) {
 }
 
 // Without questions the page says so, and shows them when they come.
-func TestNothingToAsk(t *testing.T) {
+func TestNothingToLabel(t *testing.T) {
 	ctx := browser(t)
 	root := images(t, 2, 1)
 	d := folder(t, root)

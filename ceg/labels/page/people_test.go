@@ -51,8 +51,8 @@ func TestPeople(t *testing.T) {
 		t.Errorf("both are asked about %s", va.Question.ID)
 	}
 	first, second := va.Question.ID, vb.Question.ID
-	ann.say(va, "answer", "ant")
-	vb = ben.say(vb, "answer", "bear")
+	ann.say(va, "label", "ant")
+	vb = ben.say(vb, "label", "bear")
 	if !vb.Undo {
 		t.Error("ben cannot undo his answer")
 	}
@@ -71,7 +71,7 @@ func TestPeople(t *testing.T) {
 		what, method, address, body string
 		want                        int
 	}{
-		{"another's name in an answer", "POST", ann.address + "act", fmt.Sprintf(`{"client":"w","op":"answer","id":%q,"rev":%q,"class":"cat","by":"ben"}`, first, undone.Question.Rev), 400},
+		{"another's name in an answer", "POST", ann.address + "act", fmt.Sprintf(`{"client":"w","op":"label","id":%q,"rev":%q,"class":"cat","by":"ben"}`, first, undone.Question.Rev), 400},
 		{"ann ends the server", "POST", ann.address + "stop", `{}`, 404},
 		{"an annotator whom nobody named", "GET", strings.TrimSuffix(ann.address, s.Path("ann")) + s.Path("eve") + "setup", "", 404},
 	} {
@@ -133,18 +133,18 @@ func TestLeases(t *testing.T) {
 	if v := joe.view(); v.Question != nil {
 		t.Fatalf("joe is asked about %s", v.Question.ID)
 	}
-	given := list[0].view().Question.ID
+	first := list[0].view().Question.ID
 	post(list[0], "leave", `{"client":"w"}`)
-	if v := joe.view(); v.Question == nil || v.Question.ID != given {
-		t.Fatalf("after ann has left joe is asked about %+v, want %s", v.Question, given)
+	if v := joe.view(); v.Question == nil || v.Question.ID != first {
+		t.Fatalf("after ann has left joe is asked about %+v, want %s", v.Question, first)
 	}
 	// What was undone is on its annotator's screen.
-	v := joe.say(joe.view(), "answer", "ant")
+	v := joe.say(joe.view(), "label", "ant")
 	_, v, _ = joe.act(map[string]any{"op": "undo"})
-	if ann := list[0].view(); v.Question == nil || v.Question.ID != given || ann.Question != nil {
+	if ann := list[0].view(); v.Question == nil || v.Question.ID != first || ann.Question != nil {
 		t.Errorf("joe has %+v again, ann %+v", v.Question, ann.Question)
 	}
-	joe.say(v, "answer", "ant")
+	joe.say(v, "label", "ant")
 	// Silence: ben, eve and ida have a question each, and only ida lives.
 	ida := list[3].view().Question.ID
 	s.SetSilence(400 * time.Millisecond)
@@ -189,17 +189,17 @@ func TestAgainTogether(t *testing.T) {
 			t.Fatalf("both have %s", va.Question.ID)
 		}
 		if va.Question != nil {
-			va = list[0].say(va, "answer", "ant")
+			va = list[0].say(va, "label", "ant")
 		}
 		if vb.Question != nil {
-			vb = list[1].say(vb, "answer", "bear")
+			vb = list[1].say(vb, "label", "bear")
 		}
 		if n > 8 {
 			t.Fatal("it does not end")
 		}
 	}
 	st := state(t, dir)
-	if n := count(st, labels.Answered); n != 8 || st.Last() != 24 {
+	if n := count(st, labels.Labelled); n != 8 || st.Last() != 24 {
 		t.Errorf("%d answers in %d events", n, st.Last())
 	}
 }
@@ -215,11 +215,11 @@ func TestTogether(t *testing.T) {
 			o := options(t, d, root, dir, animals)
 			if blind {
 				o.Rest, o.Blind = false, true
-				var asked []labels.Question
+				var queries []labels.Question
 				for _, e := range d.Examples {
-					asked = append(asked, labels.Question{ID: e.ID})
+					queries = append(queries, labels.Question{ID: e.ID})
 				}
-				if _, err := o.Ledger.Query("run", 1, asked); err != nil {
+				if _, err := o.Ledger.Query("run", 1, queries); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -234,18 +234,18 @@ func TestTogether(t *testing.T) {
 							v = w.view()
 							continue
 						}
-						v = w.say(v, "answer", classOf(v.Question.ID))
+						v = w.say(v, "label", classOf(v.Question.ID))
 					}
 				})
 			}
 			all.Wait()
 			st := state(t, dir)
-			said := make(map[string]int)
+			count := make(map[string]int)
 			for n := int64(1); n <= st.Last(); n++ {
-				if e, _ := st.Event(n); e.Kind == labels.Answered {
-					said[e.ID]++
+				if e, _ := st.Event(n); e.Kind == labels.Labelled {
+					count[e.ID]++
 					if blind {
-						said[e.By]++
+						count[e.By]++
 					}
 				}
 			}
@@ -254,12 +254,12 @@ func TestTogether(t *testing.T) {
 				want = 3
 			}
 			for _, e := range d.Examples {
-				if said[e.ID] != want {
-					t.Errorf("%s was answered %d times, want %d", e.ID, said[e.ID], want)
+				if count[e.ID] != want {
+					t.Errorf("%s was answered %d times, want %d", e.ID, count[e.ID], want)
 				}
 			}
-			if blind && (said["ann"] != 60 || said["ben"] != 60 || said["eve"] != 60) {
-				t.Errorf("answers: %v, want 60 each", said)
+			if blind && (count["ann"] != 60 || count["ben"] != 60 || count["eve"] != 60) {
+				t.Errorf("answers: %v, want 60 each", count)
 			}
 		})
 	}

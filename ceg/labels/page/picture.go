@@ -42,10 +42,10 @@ type pictures struct {
 	room chan struct{} // a slot for each image that is being decoded
 	once singleflight.Group
 
-	mu    sync.Mutex // guards the fields below
-	bytes int
-	order list.List // of *encoded, the newest first
-	kept  map[string]*list.Element
+	mu     sync.Mutex // guards the fields below
+	bytes  int
+	order  list.List // of *encoded, the newest first
+	cached map[string]*list.Element
 }
 
 // encoded is an encoded image.
@@ -55,7 +55,7 @@ type encoded struct {
 }
 
 func newPictures(o Options) (*pictures, error) {
-	p := &pictures{d: o.Data, room: make(chan struct{}, runtime.GOMAXPROCS(0)), kept: make(map[string]*list.Element)}
+	p := &pictures{d: o.Data, room: make(chan struct{}, runtime.GOMAXPROCS(0)), cached: make(map[string]*list.Element)}
 	if _, vectors := o.Data.Features(); vectors || o.Root == "" || o.FollowLinks {
 		return p, nil
 	}
@@ -183,7 +183,7 @@ func encode(m *rgb.Image) (*encoded, error) {
 func (p *pictures) look(key string) *encoded {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	at := p.kept[key]
+	at := p.cached[key]
 	if at == nil {
 		return nil
 	}
@@ -194,10 +194,10 @@ func (p *pictures) look(key string) *encoded {
 func (p *pictures) keep(e *encoded) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.kept[e.key] = p.order.PushFront(e)
+	p.cached[e.key] = p.order.PushFront(e)
 	for p.bytes += len(e.data); p.bytes > cacheBytes && p.order.Len() > 1; {
 		old := p.order.Remove(p.order.Back()).(*encoded)
-		delete(p.kept, old.key)
+		delete(p.cached, old.key)
 		p.bytes -= len(old.data)
 	}
 }

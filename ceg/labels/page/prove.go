@@ -92,11 +92,11 @@ func (p Place) call(ctx context.Context, method, path string, into any) error {
 		return io.ReadAll(io.LimitReader(reply.Body, maxReply))
 	}
 	nonce := rand.Text()
-	said, err := send(http.MethodGet, origin+proofPath+nonce)
+	proof, err := send(http.MethodGet, origin+proofPath+nonce)
 	if err != nil {
 		return err
 	}
-	if !hmac.Equal(said, []byte(p.proof(nonce))) {
+	if !hmac.Equal(proof, []byte(p.proof(nonce))) {
 		return fmt.Errorf("another program listens at port %d", p.Port)
 	}
 	data, err := send(method, origin+"/"+p.Token+"/"+path)

@@ -127,7 +127,7 @@ var errFew = fmt.Errorf("there are too few labels: at least %d, and two of each 
 
 // suspects starts a review of the labels, one class per example. It returns the existing review if
 // the labels are the same, or if it has not finished.
-func (v *reviews) suspects(last int64, given map[int]int, order []int, classes int) *finding[suspect] {
+func (v *reviews) suspects(last int64, current map[int]int, order []int, classes int) *finding[suspect] {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if x := v.suspicious; x != nil {
@@ -142,13 +142,13 @@ func (v *reviews) suspects(last int64, given map[int]int, order []int, classes i
 	}
 	v.suspicious = begin(last, func(func(float64)) ([]suspect, error) {
 		counts := make([]int, classes)
-		for _, c := range given {
+		for _, c := range current {
 			counts[c]++
 		}
 		var rows, own []int
 		known := make(map[int]bool)
 		for _, i := range order {
-			if c := given[i]; counts[c] > 1 { // a class with one label cannot be cross-validated
+			if c := current[i]; counts[c] > 1 { // a class with one label cannot be cross-validated
 				rows, own = append(rows, i), append(own, c)
 				known[c] = true
 			}
@@ -216,12 +216,12 @@ type reviewItem struct {
 }
 
 type reviewImage struct {
-	ID     string `json:"id"`
-	Domain string `json:"domain"`
-	File   string `json:"file"`
-	Rev    string `json:"rev"`
-	Class  string `json:"class"`
-	Said   string `json:"said"`
+	ID      string `json:"id"`
+	Domain  string `json:"domain"`
+	File    string `json:"file"`
+	Rev     string `json:"rev"`
+	Class   string `json:"class"`
+	Current string `json:"current"`
 }
 
 // noFeatures says that a review needs features.
@@ -278,19 +278,19 @@ func (s *Server) reviewImage(st *labels.State, example int) (reviewImage, labels
 func (s *Server) suspicious(ctx context.Context, reply *reviewReply) (bool, error) {
 	var last int64
 	var order []int
-	given := make(map[int]int)
+	current := make(map[int]int)
 	s.o.Ledger.View(func(st *labels.State) {
 		last = st.Last()
 		for im := range st.Images() {
 			i, ok := s.o.Data.Index(im.ID)
 			c, known := s.class[im.Class]
 			if ok && known && im.Status == labels.IsLabelled {
-				given[i] = c
+				current[i] = c
 				order = append(order, i)
 			}
 		}
 	})
-	x := s.reviews.suspects(last, given, order, len(s.o.Classes))
+	x := s.reviews.suspects(last, current, order, len(s.o.Classes))
 	if !x.wait(ctx) {
 		return false, nil
 	}

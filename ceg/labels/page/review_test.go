@@ -128,7 +128,7 @@ func labelled(t *testing.T, o page.Options, but string) (wrong []string) {
 			class = animals[(slices.Index(animals, class)+1)%3]
 			wrong = append(wrong, e.ID)
 		}
-		events = append(events, labels.Event{Kind: labels.Answered, ID: e.ID, Class: class, By: "bob"})
+		events = append(events, labels.Event{Kind: labels.Labelled, ID: e.ID, Class: class, By: "bob"})
 	}
 	if _, err := o.Ledger.Append(events...); err != nil {
 		t.Fatal(err)
@@ -164,18 +164,18 @@ func TestReview(t *testing.T) {
 			t.Errorf("%s: %s is suggested instead of %s; wrong are %v", it.ID, it.Suggested, it.Class, wrong)
 		}
 	}
-	fixed, kept := v.Items[0], v.Items[1]
-	if status, _, notice := w.act(map[string]any{"op": "answer", "id": fixed.ID, "rev": fixed.Rev, "class": fixed.Suggested}); status != http.StatusOK || notice != "" {
+	fixed, confirmed := v.Items[0], v.Items[1]
+	if status, _, notice := w.act(map[string]any{"op": "label", "id": fixed.ID, "rev": fixed.Rev, "class": fixed.Suggested}); status != http.StatusOK || notice != "" {
 		t.Fatal(status, notice)
 	}
-	if status, _, notice := w.act(map[string]any{"op": "confirm", "id": kept.ID, "rev": kept.Rev, "class": kept.Class}); status != http.StatusOK || notice != "" {
+	if status, _, notice := w.act(map[string]any{"op": "confirm", "id": confirmed.ID, "rev": confirmed.Rev, "class": confirmed.Class}); status != http.StatusOK || notice != "" {
 		t.Fatal(status, notice)
 	}
 	st := state(t, dir)
-	if im := st.Image(kept.ID); im.Class != kept.Class || im.By != "ann" {
+	if im := st.Image(confirmed.ID); im.Class != confirmed.Class || im.By != "ann" {
 		t.Errorf("what was confirmed is %+v", im)
 	}
-	if ids := w.review("suspicious").ids(); slices.Contains(ids, fixed.ID) || slices.Contains(ids, kept.ID) {
+	if ids := w.review("suspicious").ids(); slices.Contains(ids, fixed.ID) || slices.Contains(ids, confirmed.ID) {
 		t.Errorf("what was settled is there again: %v", ids)
 	}
 	if status, _, _ := w.act(map[string]any{"op": "confirm", "id": v.Items[2].ID, "rev": "1.1.1", "class": v.Items[2].Class}); status != http.StatusConflict {
@@ -192,7 +192,7 @@ func TestReview(t *testing.T) {
 	}
 	w.act(map[string]any{"op": "undo"})
 	v = w.review("duplicates")
-	w.act(map[string]any{"op": "answer", "id": copied, "rev": v.Items[0].Rev, "class": v.Items[0].First.Class})
+	w.act(map[string]any{"op": "label", "id": copied, "rev": v.Items[0].Rev, "class": v.Items[0].First.Class})
 	if v := w.review("duplicates"); len(v.Items) != 0 {
 		t.Errorf("with the same label: %+v", v.Items)
 	}
@@ -225,21 +225,21 @@ func TestListOfAClass(t *testing.T) {
 	_, address := serve(t, o)
 	w := window{t, address, "w"}
 	for i, v := 0, w.view(); i < 10; i++ {
-		v = w.say(v, "answer", animals[i%3])
+		v = w.say(v, "label", animals[i%3])
 	}
 	var list struct {
-		Items []struct{ Said string }
+		Items []struct{ Current string }
 		Next  int64
 	}
 	seen := 0
-	for args := (url.Values{"state": {"answered"}, "n": {"2"}, "class": {"ant"}}); ; args.Set("from", fmt.Sprint(list.Next)) {
+	for args := (url.Values{"state": {"labelled"}, "n": {"2"}, "class": {"ant"}}); ; args.Set("from", fmt.Sprint(list.Next)) {
 		list.Items, list.Next = nil, 0
 		if status := w.get("list", args, &list); status != http.StatusOK {
 			t.Fatal(status)
 		}
 		for _, it := range list.Items {
-			if seen++; it.Said != "ant" {
-				t.Errorf("among the ants is %q", it.Said)
+			if seen++; it.Current != "ant" {
+				t.Errorf("among the ants is %q", it.Current)
 			}
 		}
 		if list.Next == 0 {
@@ -249,7 +249,7 @@ func TestListOfAClass(t *testing.T) {
 	if seen != 4 {
 		t.Errorf("%d ants, want 4", seen)
 	}
-	if status := w.get("list", url.Values{"state": {"answered"}, "n": {"2"}, "class": {"yak"}}, nil); status != http.StatusBadRequest {
+	if status := w.get("list", url.Values{"state": {"labelled"}, "n": {"2"}, "class": {"yak"}}, nil); status != http.StatusBadRequest {
 		t.Errorf("a class that there is not: status %d", status)
 	}
 }
@@ -273,36 +273,36 @@ func TestReviewPage(t *testing.T) {
 	press(t, ctx, "?")
 	until(t, ctx, `!document.getElementById("help").open`)
 	press(t, ctx, "l")
-	until(t, ctx, `document.querySelectorAll("#answered .thumb").length === 59`)
+	until(t, ctx, `document.querySelectorAll("#labelled .thumb").length === 59`)
 	js[bool](t, ctx, `(() => { const s = document.getElementById("by-class"); s.value = "bear"; s.dispatchEvent(new Event("change")); return true; })()`)
-	until(t, ctx, `(n => n > 5 && n < 40 && [...document.querySelectorAll("#answered .thumb span")].every(s => s.textContent === "bear"))(document.querySelectorAll("#answered .thumb").length)`)
+	until(t, ctx, `(n => n > 5 && n < 40 && [...document.querySelectorAll("#labelled .thumb span")].every(s => s.textContent === "bear"))(document.querySelectorAll("#labelled .thumb").length)`)
 	look(t, ctx, "by-class")
 	chip := func(n int) {
 		js[bool](t, ctx, fmt.Sprintf(`document.querySelectorAll("#chips button")[%d].click() || true`, n))
 	}
 	chip(5)
-	until(t, ctx, `document.querySelectorAll("#answered .card").length >= 3`)
-	until(t, ctx, `[...document.querySelectorAll("#answered img")].slice(0, 4).every(i => i.complete && i.naturalWidth)`)
+	until(t, ctx, `document.querySelectorAll("#labelled .card").length >= 3`)
+	until(t, ctx, `[...document.querySelectorAll("#labelled img")].slice(0, 4).every(i => i.complete && i.naturalWidth)`)
 	look(t, ctx, "suspicious")
-	cards := js[int](t, ctx, `document.querySelectorAll("#answered .card").length`)
-	first := js[string](t, ctx, `new URL(document.querySelector("#answered .card img").src).searchParams.get("id")`)
+	cards := js[int](t, ctx, `document.querySelectorAll("#labelled .card").length`)
+	first := js[string](t, ctx, `new URL(document.querySelector("#labelled .card img").src).searchParams.get("id")`)
 	time.Sleep(slip)
-	js[bool](t, ctx, `document.querySelector("#answered .card button.main").click() || true`)
-	until(t, ctx, `!document.body.hasAttribute("aria-busy") && document.querySelectorAll("#answered .card").length === `+fmt.Sprint(cards-1))
+	js[bool](t, ctx, `document.querySelector("#labelled .card button.main").click() || true`)
+	until(t, ctx, `!document.body.hasAttribute("aria-busy") && document.querySelectorAll("#labelled .card").length === `+fmt.Sprint(cards-1))
 	if im := state(t, dir).Image(first); im.Class != classOf(first) || im.By != "ann" {
 		t.Errorf("after one touch %s is %+v", first, im)
 	}
 	press(t, ctx, "z", chromedp.KeyModifiers(chromedp.ModifierCtrl))
-	until(t, ctx, `!document.body.hasAttribute("aria-busy") && document.querySelectorAll("#answered .card").length === `+fmt.Sprint(cards))
+	until(t, ctx, `!document.body.hasAttribute("aria-busy") && document.querySelectorAll("#labelled .card").length === `+fmt.Sprint(cards))
 	if im := state(t, dir).Image(first); im.Class == classOf(first) {
 		t.Errorf("after undo %s is %+v", first, im)
 	}
 	chip(6)
-	until(t, ctx, `document.querySelectorAll("#answered .card").length === 1`)
-	until(t, ctx, `[...document.querySelectorAll("#answered img")].every(i => i.complete && i.naturalWidth)`)
+	until(t, ctx, `document.querySelectorAll("#labelled .card").length === 1`)
+	until(t, ctx, `[...document.querySelectorAll("#labelled img")].every(i => i.complete && i.naturalWidth)`)
 	look(t, ctx, "duplicates")
 	time.Sleep(slip)
-	js[bool](t, ctx, `document.querySelector("#answered .card button.plain").click() || true`)
+	js[bool](t, ctx, `document.querySelector("#labelled .card button.plain").click() || true`)
 	until(t, ctx, `document.getElementById("review-help").textContent === "None."`)
 	if im := state(t, dir).Image(copied); im.Status != labels.IsBad {
 		t.Errorf("the second is %+v", im)

@@ -180,7 +180,7 @@ func (p Place) Stop(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-	return fmt.Errorf("the server still answers after %v", stopTimeout)
+	return fmt.Errorf("the server still runs after %v", stopTimeout)
 }
 
 // stopTimeout limits how long a stopping server waits for open requests.

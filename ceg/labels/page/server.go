@@ -261,7 +261,7 @@ type setupReply struct {
 	Again       string   `json:"again"`
 	Empty       string   `json:"empty"`
 	By          string   `json:"by"`
-	// None says whether "none of these" is an answer beside the classes.
+	// None is true if "none of these" can be chosen beside the classes.
 	None bool `json:"none"`
 	// Reviews says whether labels can be reviewed at all.
 	Reviews bool `json:"reviews"`

@@ -20,7 +20,7 @@ func TestHundredWindows(t *testing.T) {
 	dir := t.TempDir()
 	_, address := serve(t, options(t, d, root, dir, animals))
 	var mu sync.Mutex
-	said := make(map[string]string)
+	labelled := make(map[string]string)
 	var all sync.WaitGroup
 	for n := range 100 {
 		all.Go(func() {
@@ -28,13 +28,13 @@ func TestHundredWindows(t *testing.T) {
 			for v := w.view(); v.Question != nil; {
 				q := *v.Question
 				var status int
-				status, v, _ = w.act(map[string]any{"op": "answer", "id": q.ID, "rev": q.Rev, "class": animals[n%10]})
+				status, v, _ = w.act(map[string]any{"op": "label", "id": q.ID, "rev": q.Rev, "class": animals[n%10]})
 				mu.Lock()
 				switch {
-				case status == http.StatusOK && said[q.ID] != "" && said[q.ID] != animals[n%10]:
-					t.Errorf("%s was taken as %s and as %s", q.ID, said[q.ID], animals[n%10])
+				case status == http.StatusOK && labelled[q.ID] != "" && labelled[q.ID] != animals[n%10]:
+					t.Errorf("%s was taken as %s and as %s", q.ID, labelled[q.ID], animals[n%10])
 				case status == http.StatusOK:
-					said[q.ID] = animals[n%10]
+					labelled[q.ID] = animals[n%10]
 				default:
 					t.Errorf("%s: status %d", q.ID, status)
 				}
@@ -44,10 +44,10 @@ func TestHundredWindows(t *testing.T) {
 	}
 	all.Wait()
 	st := state(t, dir)
-	if len(said) != d.Len() || st.Last() != int64(d.Len()) {
-		t.Errorf("%d of %d images have answers in %d events", len(said), d.Len(), st.Last())
+	if len(labelled) != d.Len() || st.Last() != int64(d.Len()) {
+		t.Errorf("%d of %d images have answers in %d events", len(labelled), d.Len(), st.Last())
 	}
-	for id, class := range said {
+	for id, class := range labelled {
 		if im := st.Image(id); im.Class != class {
 			t.Errorf("%s is %q in the ledger, but %q was confirmed", id, im.Class, class)
 		}
@@ -73,7 +73,7 @@ func TestTwoWindows(t *testing.T) {
 	if v := a.view(); v.Question.ID != va.Question.ID || !slices.Equal(v.Next, va.Next) {
 		t.Error("a window that asks again gets other images")
 	}
-	first := map[string]any{"op": "answer", "id": va.Question.ID, "rev": va.Question.Rev, "class": "ant"}
+	first := map[string]any{"op": "label", "id": va.Question.ID, "rev": va.Question.Rev, "class": "ant"}
 	for range 2 { // a lost reply
 		if status, _, _ := a.act(first); status != http.StatusOK {
 			t.Errorf("status %d", status)
@@ -88,7 +88,7 @@ func TestTwoWindows(t *testing.T) {
 		t.Errorf("%d events, %+v", st.Last(), st.Image(va.Question.ID))
 	}
 	// Another program answers what a window shows.
-	if _, err := o.Ledger.Append(labels.Event{Kind: labels.Answered, ID: vb.Question.ID, Class: "cat", By: "bob"}); err != nil {
+	if _, err := o.Ledger.Append(labels.Event{Kind: labels.Labelled, ID: vb.Question.ID, Class: "cat", By: "bob"}); err != nil {
 		t.Fatal(err)
 	}
 	if status, _, notice := b.act(map[string]any{"op": "skip", "id": vb.Question.ID, "rev": vb.Question.Rev}); status != http.StatusOK || notice != "" {
@@ -109,17 +109,17 @@ func TestRepeatedAfterUndo(t *testing.T) {
 		if o.Blind = blind; blind { // what others have answered
 			o.Rest = false
 			for _, e := range d.Examples {
-				if _, err := o.Ledger.Append(labels.Event{Kind: labels.Answered, ID: e.ID, Class: "cat", By: "zoe"}); err != nil {
+				if _, err := o.Ledger.Append(labels.Event{Kind: labels.Labelled, ID: e.ID, Class: "cat", By: "zoe"}); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
 		_, address := serve(t, o)
 		w := window{t, address, "a"}
-		for _, op := range []string{"answer", "skip", "unsure", "bad"} {
+		for _, op := range []string{"label", "skip", "unsure", "bad"} {
 			v := w.view()
 			first := map[string]any{"op": op, "id": v.Question.ID, "rev": v.Question.Rev}
-			if op == "answer" {
+			if op == "label" {
 				first["class"] = "ant"
 			}
 			w.act(first)
@@ -164,7 +164,7 @@ func TestStates(t *testing.T) {
 		if v.Question.Later || v.N.Later != 1 {
 			t.Errorf("it comes before others: %+v, %+v", v.Question, v.N)
 		}
-		v = w.say(v, "answer", "bear")
+		v = w.say(v, "label", "bear")
 	}
 	if v.Question == nil || v.Question.ID != shown["skip"] || !v.Question.Later || v.N.Open != 1 {
 		t.Fatalf("put off, it does not come again: %+v", v)
@@ -176,37 +176,39 @@ func TestStates(t *testing.T) {
 		}
 	}
 	v = w.view()
-	if v.N.Total != 8 || v.N.Answered != 5 || v.N.Skipped != 1 || v.N.Unsure != 1 || v.N.Bad != 1 || v.N.Open != 0 {
+	if v.N.Total != 8 || v.N.Labelled != 5 || v.N.Skipped != 1 || v.N.Unsure != 1 || v.N.Bad != 1 || v.N.Open != 0 {
 		t.Errorf("in the end: %+v", v.N)
 	}
 	for _, state := range []string{"skipped", "unsure"} {
 		_, v, _ = w.act(map[string]any{"op": "again", "state": state})
-		if v.Question == nil || v.Question.Said != map[string]string{"skipped": "left out", "unsure": "unsure"}[state] {
+		if v.Question == nil || v.Question.Current != map[string]string{"skipped": "left out", "unsure": "unsure"}[state] {
 			t.Fatalf("again: %+v", v.Question)
 		}
 		if v = w.say(v, "skip", ""); v.Question != nil { // it stays as it is
 			t.Errorf("after passing over the %s image: %+v", state, v.Question)
 		}
 		_, v, _ = w.act(map[string]any{"op": "again", "state": state})
-		v = w.say(v, "answer", "ant")
+		v = w.say(v, "label", "ant")
 	}
-	if v.N.Answered != 7 || v.N.Skipped+v.N.Unsure != 0 {
+	if v.N.Labelled != 7 || v.N.Skipped+v.N.Unsure != 0 {
 		t.Errorf("after going through them: %+v", v.N)
 	}
 	// Look again at an answer, and correct it.
 	var fixed view
 	w.get("view", url.Values{"id": {shown["skip"]}}, &fixed)
-	if fixed.Question.ID != shown["skip"] || fixed.Question.Said != "ant" {
+	if fixed.Question.ID != shown["skip"] || fixed.Question.Current != "ant" {
 		t.Fatalf("looking again: %+v", fixed.Question)
 	}
-	w.say(fixed, "answer", "cat")
+	w.say(fixed, "label", "cat")
 	st := state(t, dir)
 	if e, _ := st.Event(st.Last()); e.Kind != labels.Corrected || e.Class != "cat" || e.Seconds != 1.5 {
 		t.Errorf("the last event is %+v", e)
 	}
-	var list struct{ Items []struct{ ID, Said string } }
-	w.get("list", url.Values{"state": {"answered"}, "n": {"3"}}, &list)
-	if len(list.Items) != 3 || list.Items[0].ID != shown["skip"] || list.Items[0].Said != "cat" {
+	var list struct {
+		Items []struct{ ID, Current string }
+	}
+	w.get("list", url.Values{"state": {"labelled"}, "n": {"3"}}, &list)
+	if len(list.Items) != 3 || list.Items[0].ID != shown["skip"] || list.Items[0].Current != "cat" {
 		t.Errorf("the list begins with %+v", list.Items)
 	}
 }
@@ -255,8 +257,8 @@ func TestGrid(t *testing.T) {
 		}
 		items = append(items, map[string]any{"id": it["id"], "rev": it["rev"], "class": class})
 	}
-	if _, v, notice := w.act(map[string]any{"op": "page", "items": items, "seconds": 11}); notice != "" || v.N.Answered != 11 {
-		t.Errorf("%q, %d answers", notice, v.N.Answered)
+	if _, v, notice := w.act(map[string]any{"op": "page", "items": items, "seconds": 11}); notice != "" || v.N.Labelled != 11 {
+		t.Errorf("%q, %d answers", notice, v.N.Labelled)
 	}
 	var next grid
 	w.get("grid", url.Values{"n": {"30"}}, &next)
@@ -268,15 +270,15 @@ func TestGrid(t *testing.T) {
 	if im := state(t, dir).Image(g.Items[1]["id"].(string)); im.Class != "jay" {
 		t.Errorf("the other class is %q", im.Class)
 	}
-	if _, v, notice := w.act(map[string]any{"op": "undo"}); v.N.Answered != 0 || !strings.Contains(notice, "11 labels") {
-		t.Errorf("undone: %q, %d answers left", notice, v.N.Answered)
+	if _, v, notice := w.act(map[string]any{"op": "undo"}); v.N.Labelled != 0 || !strings.Contains(notice, "11 labels") {
+		t.Errorf("undone: %q, %d answers left", notice, v.N.Labelled)
 	}
-	if _, v, _ := w.act(map[string]any{"op": "redo"}); v.N.Answered != 11 {
-		t.Errorf("redone: %d answers", v.N.Answered)
+	if _, v, _ := w.act(map[string]any{"op": "redo"}); v.N.Labelled != 11 {
+		t.Errorf("redone: %d answers", v.N.Labelled)
 	}
 	// A page in which something was answered meanwhile loses nothing of either side.
-	if _, v, notice := w.act(map[string]any{"op": "page", "items": items[1:]}); notice != "" && !strings.Contains(notice, "left as they are") || v.N.Answered != 11 {
-		t.Errorf("the same page again: %q, %d answers", notice, v.N.Answered)
+	if _, v, notice := w.act(map[string]any{"op": "page", "items": items[1:]}); notice != "" && !strings.Contains(notice, "left as they are") || v.N.Labelled != 11 {
+		t.Errorf("the same page again: %q, %d answers", notice, v.N.Labelled)
 	}
 }
 
@@ -287,53 +289,53 @@ func TestQuestionsOfARun(t *testing.T) {
 	d := folder(t, root)
 	o := options(t, d, root, t.TempDir(), animals)
 	o.Rest = false
-	var asked []labels.Question
+	var queries []labels.Question
 	for _, i := range []int{5, 2, 9} {
-		asked = append(asked, labels.Question{ID: d.Examples[i].ID, Asking: &labels.Asking{Predicted: "bear", Probability: 0.5}})
+		queries = append(queries, labels.Question{ID: d.Examples[i].ID, QueryInfo: &labels.QueryInfo{Predicted: "bear", Probability: 0.5}})
 	}
-	if _, err := o.Ledger.Query("run", 3, asked); err != nil {
+	if _, err := o.Ledger.Query("run", 3, queries); err != nil {
 		t.Fatal(err)
 	}
 	_, address := serve(t, o)
 	w := window{t, address, "w"}
 	v := w.view()
-	if v.N.Total != 3 || v.Question.ID != asked[0].ID || len(v.Next) != 2 || v.Next[0] != asked[1].ID {
+	if v.N.Total != 3 || v.Question.ID != queries[0].ID || len(v.Next) != 2 || v.Next[0] != queries[1].ID {
 		t.Fatalf("%+v %+v", v, v.Question)
 	}
 	var g struct {
 		Class       string
 		Probability float64
 	}
-	w.get("prediction", url.Values{"id": {asked[0].ID}}, &g)
+	w.get("prediction", url.Values{"id": {queries[0].ID}}, &g)
 	if g.Class != "bear" || g.Probability != 0.5 {
 		t.Errorf("the prediction is %+v", g)
 	}
-	if _, err := o.Ledger.Append(labels.Event{Kind: labels.Answered, ID: asked[1].ID, Class: "ant", By: "bob"}); err != nil {
+	if _, err := o.Ledger.Append(labels.Event{Kind: labels.Labelled, ID: queries[1].ID, Class: "ant", By: "bob"}); err != nil {
 		t.Fatal(err)
 	}
-	if v = w.say(v, "answer", "bear"); v.Question == nil || v.Question.ID != asked[2].ID {
-		t.Errorf("then %+v is shown, want %s", v.Question, asked[2].ID)
+	if v = w.say(v, "label", "bear"); v.Question == nil || v.Question.ID != queries[2].ID {
+		t.Errorf("then %+v is shown, want %s", v.Question, queries[2].ID)
 	}
-	if v = w.say(v, "answer", "ant"); v.Question != nil || v.N.Answered != 3 {
+	if v = w.say(v, "label", "ant"); v.Question != nil || v.N.Labelled != 3 {
 		t.Errorf("in the end %+v", v)
 	}
 	// A dispute is asked about by a rule that asks.
 	var status int
-	if status, v, _ = w.act(map[string]any{"op": "answer", "id": d.Examples[0].ID, "rev": "0.0.0.0", "class": "ant"}); status != http.StatusOK || v.N.Answered != 4 {
+	if status, v, _ = w.act(map[string]any{"op": "label", "id": d.Examples[0].ID, "rev": "0.0.0.0", "class": "ant"}); status != http.StatusOK || v.N.Labelled != 4 {
 		t.Errorf("an image that nobody asked about: status %d, %+v", status, v.N)
 	}
 }
 
-// A label says that the prediction was shown, also from a page that was opened before an update,
-// which calls it guess.
+// A label records that the prediction was shown, also from a page that was opened before an update,
+// which sends guess and answer.
 func TestPredictionShown(t *testing.T) {
 	root := images(t, 1, 2)
 	o := options(t, folder(t, root), root, t.TempDir(), animals)
 	_, address := serve(t, o)
 	w := window{t, address, "w"}
-	for _, key := range []string{"prediction_shown", "guess"} {
+	for key, op := range map[string]string{"prediction_shown": "label", "guess": "answer"} {
 		q := w.view().Question
-		if status, _, notice := w.act(map[string]any{"op": "answer", "id": q.ID, "rev": q.Rev, "class": "ant", key: true}); status != http.StatusOK {
+		if status, _, notice := w.act(map[string]any{"op": op, "id": q.ID, "rev": q.Rev, "class": "ant", key: true}); status != http.StatusOK {
 			t.Fatalf("%s: status %d, %s", key, status, notice)
 		}
 		o.Ledger.View(func(st *labels.State) {

@@ -18,9 +18,9 @@ type question struct {
 	Round  int    `json:"round"`
 	// Rev names the state that the window has seen.
 	Rev string `json:"rev"`
-	// Said describes the image's current label; Class is its class.
-	Said  string `json:"said,omitempty"`
-	Class string `json:"class,omitempty"`
+	// Current describes the image's current label; Class is its class.
+	Current string `json:"current,omitempty"`
+	Class   string `json:"class,omitempty"`
 	// Predicted is true if there is a model's prediction.
 	Predicted bool `json:"predicted"`
 	// Later is true if it was put off before.
@@ -33,7 +33,7 @@ type question struct {
 type counts struct {
 	Total    int `json:"total"`
 	Open     int `json:"open"`
-	Answered int `json:"answered"`
+	Labelled int `json:"labelled"`
 	Unsure   int `json:"unsure"`
 	Later    int `json:"later"` // of the open ones
 	Skipped  int `json:"skipped"`
@@ -103,7 +103,7 @@ func statusText(im labels.Image) string {
 
 func (s *Server) question(a *annotator, st *labels.State, id string) *question {
 	im := a.image(st, id)
-	return &question{ID: id, Domain: s.domainOf(id), File: text(path.Base(id)), Round: im.Round, Rev: rev(im), Said: statusText(im), Class: im.Class, Later: im.Later && im.Status == labels.IsOpen,
+	return &question{ID: id, Domain: s.domainOf(id), File: text(path.Base(id)), Round: im.Round, Rev: rev(im), Current: statusText(im), Class: im.Class, Later: im.Later && im.Status == labels.IsOpen,
 		Predicted: s.prediction(im).Class != "", Group: s.groupOf(a, st, id)}
 }
 
@@ -214,7 +214,7 @@ func (s *Server) count(a *annotator, st *labels.State, v *view) {
 		all, domains, classes = a.own.count(st)
 		later = len(a.own.later)
 	}
-	v.N = counts{Open: all.Open + all.Disputed, Later: later, Answered: all.Labelled, Unsure: all.Unsure, Skipped: all.Skipped, Bad: all.Bad, None: all.None}
+	v.N = counts{Open: all.Open + all.Disputed, Later: later, Labelled: all.Labelled, Unsure: all.Unsure, Skipped: all.Skipped, Bad: all.Bad, None: all.None}
 	v.ByClass = make([]int, len(s.o.Classes))
 	for _, row := range classes {
 		for name, n := range row {
@@ -231,5 +231,5 @@ func (s *Server) count(a *annotator, st *labels.State, v *view) {
 		v.ByDomain[k] = [2]int{done, total}
 		v.N.Total += total
 	}
-	v.N.Open = max(0, v.N.Total-v.N.Answered-v.N.Unsure-v.N.Bad-v.N.None-v.N.Skipped)
+	v.N.Open = max(0, v.N.Total-v.N.Labelled-v.N.Unsure-v.N.Bad-v.N.None-v.N.Skipped)
 }

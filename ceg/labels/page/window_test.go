@@ -19,11 +19,11 @@ type window struct {
 // view is what a window shows.
 type view struct {
 	Question *struct {
-		ID, Rev, Domain, Said, File string
-		Later                       bool
+		ID, Rev, Domain, Current, File string
+		Later                          bool
 	}
 	Next      []string
-	N         struct{ Total, Open, Later, Answered, Unsure, Skipped, Bad int }
+	N         struct{ Total, Open, Later, Labelled, Unsure, Skipped, Bad int }
 	ByDomain  [][2]int
 	Elsewhere int
 	Undo      bool

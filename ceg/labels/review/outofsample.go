@@ -17,24 +17,24 @@ const folds, repeats, repeatedRows, strengthRows = 5, 3, 1000, 2000
 // result is the mean over several draws. groups keeps rows, such as near-duplicates, in one
 // fold; it may be nil. A class with a single group cannot be evaluated, since no other fold
 // contains it.
-func OutOfSample(features head.Matrix, given []int, classes int, groups []int, r *rand.Rand) ([]float64, error) {
+func OutOfSample(features head.Matrix, labels []int, classes int, groups []int, r *rand.Rand) ([]float64, error) {
 	if groups == nil {
-		groups = make([]int, len(given))
+		groups = make([]int, len(labels))
 		for i := range groups {
 			groups[i] = i
 		}
 	}
-	if len(groups) != len(given) || features.Rows != len(given) {
-		return nil, fmt.Errorf("review: %d rows of %d classes in %d groups", features.Rows, len(given), len(groups))
+	if len(groups) != len(labels) || features.Rows != len(labels) {
+		return nil, fmt.Errorf("review: %d rows of %d classes in %d groups", features.Rows, len(labels), len(groups))
 	}
-	every := 1 + len(given)/(strengthRows+1)
+	every := 1 + len(labels)/(strengthRows+1)
 	var some []int
-	for i := range given {
+	for i := range labels {
 		if i%every == 0 {
 			some = append(some, i)
 		}
 	}
-	x, own := take(features, given, some)
+	x, own := take(features, labels, some)
 	o := head.Options{Folds: folds}
 	for _, i := range some {
 		o.Groups = append(o.Groups, groups[i])
@@ -43,17 +43,17 @@ func OutOfSample(features head.Matrix, given []int, classes int, groups []int, r
 	if err != nil {
 		return nil, fmt.Errorf("review: %w", err)
 	}
-	probabilities := make([]float64, len(given)*classes)
+	probabilities := make([]float64, len(labels)*classes)
 	times := repeats
-	if len(given) > repeatedRows {
+	if len(labels) > repeatedRows {
 		times = 1
 	}
 	z := make([]float64, classes)
 	for range times {
-		fold := dealt(given, groups, r)
+		fold := dealt(labels, groups, r)
 		for f := range folds {
 			var in, out []int
-			for i := range given {
+			for i := range labels {
 				if fold[i] == f {
 					out = append(out, i)
 				} else {
@@ -63,7 +63,7 @@ func OutOfSample(features head.Matrix, given []int, classes int, groups []int, r
 			if len(out) == 0 || len(in) == 0 {
 				continue
 			}
-			x, own := take(features, given, in)
+			x, own := take(features, labels, in)
 			h, err := head.Fit(x, own, classes, head.Options{Cs: []float64{chosen.C}})
 			if err != nil {
 				return nil, fmt.Errorf("review: %w", err)
@@ -83,7 +83,7 @@ func OutOfSample(features head.Matrix, given []int, classes int, groups []int, r
 }
 
 // dealt returns the fold of each row.
-func dealt(given, groups []int, r *rand.Rand) []int {
+func dealt(labels, groups []int, r *rand.Rand) []int {
 	first := make(map[int]int) // of a group, the row
 	var heads []int
 	for i, g := range groups {
@@ -93,12 +93,12 @@ func dealt(given, groups []int, r *rand.Rand) []int {
 		}
 	}
 	r.Shuffle(len(heads), func(i, j int) { heads[i], heads[j] = heads[j], heads[i] })
-	slices.SortStableFunc(heads, func(a, b int) int { return given[a] - given[b] })
+	slices.SortStableFunc(heads, func(a, b int) int { return labels[a] - labels[b] })
 	of := make(map[int]int)
 	for k, i := range heads {
 		of[groups[i]] = k % folds
 	}
-	fold := make([]int, len(given))
+	fold := make([]int, len(labels))
 	for i, g := range groups {
 		fold[i] = of[g]
 	}
@@ -106,12 +106,12 @@ func dealt(given, groups []int, r *rand.Rand) []int {
 }
 
 // take returns some rows and their classes.
-func take(m head.Matrix, given, rows []int) (head.Matrix, []int) {
+func take(m head.Matrix, labels, rows []int) (head.Matrix, []int) {
 	out := head.Matrix{Rows: len(rows), Cols: m.Cols, Stride: m.Cols, Data: make([]float32, 0, len(rows)*m.Cols)}
 	own := make([]int, len(rows))
 	for k, i := range rows {
 		out.Data = append(out.Data, m.Data[i*m.Cols:(i+1)*m.Cols]...)
-		own[k] = given[i]
+		own[k] = labels[i]
 	}
 	return out, own
 }

@@ -28,12 +28,12 @@ const near = 1e-6
 // the most probable one among classes whose threshold it reaches. Rows count if their confident
 // class and their most probable class both differ from the label. A label that equals the most
 // probable class is never Likely.
-func Suspicious(probabilities []float64, given []int, classes int) ([]Suspect, error) {
-	if classes < 2 || len(probabilities) != len(given)*classes {
-		return nil, fmt.Errorf("review: %d probabilities for %d rows of %d classes", len(probabilities), len(given), classes)
+func Suspicious(probabilities []float64, labels []int, classes int) ([]Suspect, error) {
+	if classes < 2 || len(probabilities) != len(labels)*classes {
+		return nil, fmt.Errorf("review: %d probabilities for %d rows of %d classes", len(probabilities), len(labels), classes)
 	}
 	sums, counts := make([]float64, classes), make([]float64, classes)
-	for i, g := range given {
+	for i, g := range labels {
 		if g < 0 || g >= classes {
 			return nil, fmt.Errorf("review: row %d has class %d, want 0 to %d", i, g, classes-1)
 		}
@@ -46,9 +46,9 @@ func Suspicious(probabilities []float64, given []int, classes int) ([]Suspect, e
 		sums[g] += p[g]
 		counts[g]++
 	}
-	list := make([]Suspect, len(given))
+	list := make([]Suspect, len(labels))
 	errors := 0
-	for i, g := range given {
+	for i, g := range labels {
 		p := probabilities[i*classes : (i+1)*classes]
 		best, confident, other := 0, -1, -1
 		for c, v := range p {

@@ -33,13 +33,13 @@ func TestSuspiciousByHand(t *testing.T) {
 	}
 	for _, c := range []struct {
 		p       []float64
-		given   []int
+		labels  []int
 		classes int
 	}{
 		{p, []int{0, 0, 0, 1}, 2}, {p, []int{0, 0, 0, 1, 2}, 2}, {p, []int{0, 0, 0, 1, -1}, 2}, {p, nil, 1},
 		{[]float64{1.5, -0.5}, []int{0}, 2},
 	} {
-		if list, err := review.Suspicious(c.p, c.given, c.classes); err == nil {
+		if list, err := review.Suspicious(c.p, c.labels, c.classes); err == nil {
 			t.Errorf("%+v gives %v", c, list)
 		}
 	}
@@ -67,7 +67,7 @@ func TestSuspiciousAgainstCleanlab(t *testing.T) {
 	var cases []struct {
 		Classes       int
 		Probabilities []float64
-		Given         []int
+		Labels        []int `json:"given"`
 		Flipped       []bool
 		Ranked        []int
 		Likely        []int
@@ -78,7 +78,7 @@ func TestSuspiciousAgainstCleanlab(t *testing.T) {
 	}
 	mean := make(map[string]float64)
 	for k, c := range cases {
-		list, err := review.Suspicious(c.Probabilities, c.Given, c.Classes)
+		list, err := review.Suspicious(c.Probabilities, c.Labels, c.Classes)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +93,7 @@ func TestSuspiciousAgainstCleanlab(t *testing.T) {
 		}
 		want := slices.DeleteFunc(c.Likely, func(i int) bool { // cleanlab's may be the most probable all the same
 			p := c.Probabilities[i*c.Classes : (i+1)*c.Classes]
-			return slices.Max(p) == p[c.Given[i]]
+			return slices.Max(p) == p[c.Labels[i]]
 		})
 		if !slices.Equal(likely, want) {
 			t.Errorf("case %d: likely are %v, cleanlab's %v", k, likely, want)
@@ -116,20 +116,20 @@ func TestOutOfSample(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const n, d, classes = 60, 8, 3
 	m := head.Matrix{Rows: n, Cols: d, Stride: d, Data: make([]float32, n*d)}
-	given := make([]int, n)
+	labels := make([]int, n)
 	for i := range n {
-		given[i] = i % classes
+		labels[i] = i % classes
 		for j := range d {
 			m.Data[i*d+j] = float32(0.5 * r.NormFloat64())
 		}
-		m.Data[i*d+given[i]] += 3
+		m.Data[i*d+labels[i]] += 3
 	}
-	given[7], given[20] = 2, 0 // were 1 and 2
-	p, err := review.OutOfSample(m, given, classes, nil, rand.New(rand.NewPCG(3, 4)))
+	labels[7], labels[20] = 2, 0 // were 1 and 2
+	p, err := review.OutOfSample(m, labels, classes, nil, rand.New(rand.NewPCG(3, 4)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := review.Suspicious(p, given, classes)
+	list, err := review.Suspicious(p, labels, classes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,10 +155,10 @@ func TestOutOfSample(t *testing.T) {
 	}
 	for i := range 8 {
 		copy(m.Data[(n-1-i)*d:(n-i)*d], m.Data[:d]) // of class 0
-		given[n-1-i], groups[n-1-i] = 1, n
+		labels[n-1-i], groups[n-1-i] = 1, n
 	}
 	own := func(groups []int) float64 {
-		p, err := review.OutOfSample(m, given, classes, groups, rand.New(rand.NewPCG(3, 4)))
+		p, err := review.OutOfSample(m, labels, classes, groups, rand.New(rand.NewPCG(3, 4)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +167,7 @@ func TestOutOfSample(t *testing.T) {
 	if apart, together := own(nil), own(groups); apart < 0.5 || together > 0.1 {
 		t.Errorf("copies give their own class %v each by itself, and %v in a group", apart, together)
 	}
-	if _, err := review.OutOfSample(m, given[1:], classes, nil, r); err == nil {
+	if _, err := review.OutOfSample(m, labels[1:], classes, nil, r); err == nil {
 		t.Error("a row without a class is taken")
 	}
 }

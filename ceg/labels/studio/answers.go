@@ -60,18 +60,18 @@ func say(l *labels.Ledger, e labels.Event) (changed bool, err error) {
 	}
 	_, err = l.Update(func(s *labels.State) ([]labels.Event, error) {
 		var undo []labels.Event
-		said := labels.Event{}
+		newest := labels.Event{}
 		stands := false
 		events, undone := s.History(e.ID)
 		for i, x := range events {
 			if x.Tool != e.Tool || x.Kind == labels.Queried {
 				continue
 			}
-			if said, stands = x, !undone[i]; stands && x.Kind != e.Kind {
+			if newest, stands = x, !undone[i]; stands && x.Kind != e.Kind {
 				undo = append(undo, labels.Event{Kind: labels.Undone, By: x.By, Tool: e.Tool, Of: x.Act})
 			}
 		}
-		if said.N != 0 && (!e.At.After(said.At) || stands && said.Kind == e.Kind && said.Class == e.Class) {
+		if newest.N != 0 && (!e.At.After(newest.At) || stands && newest.Kind == e.Kind && newest.Class == e.Class) {
 			return nil, nil
 		}
 		changed = true

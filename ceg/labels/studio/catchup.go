@@ -42,8 +42,8 @@ func (s *Server) header(ctx context.Context, key string) (string, error) {
 	return "Bearer " + got.Access, nil
 }
 
-// canAsk reports whether Label Studio's API is available.
-func (s *Server) canAsk() bool {
+// canRead reports whether Label Studio's API is available.
+func (s *Server) canRead() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.reach.base != nil && s.key != ""
@@ -52,7 +52,7 @@ func (s *Server) canAsk() bool {
 // catchUp reads all annotations of a project once, including those from before the server
 // started.
 func (s *Server) catchUp(project, config string) {
-	if !s.canAsk() {
+	if !s.canRead() {
 		return
 	}
 	s.mu.Lock()
@@ -69,7 +69,7 @@ func (s *Server) catchUp(project, config string) {
 // catchUpNow reads them and logs the result.
 func (s *Server) catchUpNow(project, config string) {
 	number, _, _ := strings.Cut(project, ".")
-	if !s.canAsk() {
+	if !s.canRead() {
 		s.o.Log("project %s: what was answered while ledg did not run is not known: LABEL_STUDIO_URL and LABEL_STUDIO_API_KEY let it look", number)
 		return
 	}

@@ -24,14 +24,14 @@ func FuzzHandlers(f *testing.F) {
 		p.o.Address = studio.URL
 		p.start(t.TempDir())
 		body = strings.ReplaceAll(body, "127.0.0.1:1", "127.0.0.1:"+other.port())
-		status, answer := p.post("/"+token+"/"+paths[int(which)%len(paths)], body)
+		status, reply := p.post("/"+token+"/"+paths[int(which)%len(paths)], body)
 		switch status {
 		case http.StatusOK, http.StatusUnprocessableEntity, http.StatusRequestEntityTooLarge:
 		default:
-			t.Errorf("status %d: %.200s", status, answer)
+			t.Errorf("status %d: %.200s", status, reply)
 		}
-		if strings.Contains(answer, "\n") || !strings.HasPrefix(answer, "{") {
-			t.Errorf("the answer is %.200q", answer)
+		if strings.Contains(reply, "\n") || !strings.HasPrefix(reply, "{") {
+			t.Errorf("the answer is %.200q", reply)
 		}
 		if got := other.received(); got != "" {
 			t.Errorf("another server received %q", got)

@@ -61,8 +61,8 @@ func TestLongBodies(t *testing.T) {
 		}
 	}
 	body := `{"action":"ANNOTATIONS_DELETED","annotations":[{}` + strings.Repeat(",{}", maxTasks) + "]}"
-	if status, answer := p.post("/"+token+"/webhook", body); status != http.StatusRequestEntityTooLarge {
-		t.Errorf("%d %s", status, answer)
+	if status, reply := p.post("/"+token+"/webhook", body); status != http.StatusRequestEntityTooLarge {
+		t.Errorf("%d %s", status, reply)
 	}
 }
 
@@ -118,21 +118,21 @@ func TestLargeImages(t *testing.T) {
 			p.start(t.TempDir())
 			p.model.seen = nil
 			sent.Store(0)
-			status, answer := 0, ""
-			got := allocates(func() { status, answer = p.post("/"+token+"/predict", predictOf(many[:n]...)) })
+			status, reply := 0, ""
+			got := allocates(func() { status, reply = p.post("/"+token+"/predict", predictOf(many[:n]...)) })
 			want, text := http.StatusRequestEntityTooLarge, "select fewer tasks"
 			if n == 1 {
 				want, text = http.StatusOK, `"result":[]`
 			}
-			if status != want || !strings.Contains(answer, text) || len(p.model.seen) != 0 {
-				t.Errorf("%s, %d images: %d %.200s, want %d; the model saw %d images", c.title, n, status, answer, want, len(p.model.seen))
+			if status != want || !strings.Contains(reply, text) || len(p.model.seen) != 0 {
+				t.Errorf("%s, %d images: %d %.200s, want %d; the model saw %d images", c.title, n, status, reply, want, len(p.model.seen))
 			}
 			if sent.Load() > c.sent || int64(got) > c.most {
 				t.Errorf("%s, %d images: %d MB sent, %d MB allocated", c.title, n, sent.Load()>>20, got>>20)
 			}
 		}
-		if status, answer := p.post("/"+token+"/webhook", webhookOf("/data/upload/1/x.png")); status != http.StatusRequestEntityTooLarge {
-			t.Errorf("%s: the webhook of one has %d %s", c.title, status, answer)
+		if status, reply := p.post("/"+token+"/webhook", webhookOf("/data/upload/1/x.png")); status != http.StatusRequestEntityTooLarge {
+			t.Errorf("%s: the webhook of one has %d %s", c.title, status, reply)
 		}
 	}
 }
@@ -143,9 +143,9 @@ func TestImagesOneByOne(t *testing.T) {
 	studio := newWitness(t)
 	p.o.Address = studio.URL
 	p.start(t.TempDir())
-	status, answer := p.post("/"+token+"/predict", predictOf("/data/upload/1/a.png", "north/2.png", "/data/upload/1/b.png", "north/1.png"))
-	if status != http.StatusOK || strings.Count(answer, `"choices":["cat"]`) != 1 || strings.Count(answer, `"choices":["dog"]`) != 1 {
-		t.Errorf("%d %s", status, answer)
+	status, reply := p.post("/"+token+"/predict", predictOf("/data/upload/1/a.png", "north/2.png", "/data/upload/1/b.png", "north/1.png"))
+	if status != http.StatusOK || strings.Count(reply, `"choices":["cat"]`) != 1 || strings.Count(reply, `"choices":["dog"]`) != 1 {
+		t.Errorf("%d %s", status, reply)
 	}
 	if got := fmt.Sprint(p.model.calls); got != "[1 1 2]" {
 		t.Errorf("images by calls of the model: %s", got)

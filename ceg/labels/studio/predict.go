@@ -17,8 +17,8 @@ type choice struct {
 	Value map[string][]string `json:"value"`
 }
 
-// answer is a prediction in Label Studio's format.
-type answer struct {
+// reply is a prediction in Label Studio's format.
+type reply struct {
 	Version string   `json:"model_version"`
 	Score   float64  `json:"score"`
 	Result  []choice `json:"result"`
@@ -34,11 +34,11 @@ func (s *Server) predict(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("project %s: %w", q.project, err)
 	}
-	p := prediction{s: s, m: s.o.Model(), c: c, q: q, answers: make([]answer, len(q.tasks))}
+	p := prediction{s: s, m: s.o.Model(), c: c, q: q, replies: make([]reply, len(q.tasks))}
 	if err := p.all(r.Context()); err != nil {
 		return nil, err
 	}
-	return map[string]any{"results": p.answers}, nil
+	return map[string]any{"results": p.replies}, nil
 }
 
 // prediction is a request for predictions.
@@ -48,7 +48,7 @@ type prediction struct {
 	c       *control
 	q       predictRequest
 	budget  budget
-	answers []answer
+	replies []reply
 	unread  int // tasks without a prediction
 }
 
@@ -66,7 +66,7 @@ func (p *prediction) all(ctx context.Context) error {
 	var at []int
 	version := p.m.Version()
 	for i, t := range p.q.tasks {
-		p.answers[i] = answer{version, 1, []choice{}}
+		p.replies[i] = reply{version, 1, []choice{}}
 		image, err := p.one(ctx, i)
 		var much tooMuch
 		switch {
@@ -111,12 +111,12 @@ var errModel = errors.New("the model fails")
 
 // show asks the model about the images of tasks.
 func (p *prediction) show(ctx context.Context, images []Image, at []int) error {
-	said, err := p.m.Predict(ctx, images)
+	predicted, err := p.m.Predict(ctx, images)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errModel, err)
 	}
-	for k, v := range said {
-		a := &p.answers[at[k]]
+	for k, v := range predicted {
+		a := &p.replies[at[k]]
 		if a.Score = v.Score; v.Failed != nil {
 			p.log(p.q.tasks[at[k]].ID, v.Failed)
 		} else if v.Class != "" {

@@ -198,13 +198,13 @@ func TestErrorsTellNothing(t *testing.T) {
 	for _, allow := range [][]string{nil, {"127.0.0.1:" + closed, "127.0.0.1:" + other.port()}} {
 		p.o.Allow = allow
 		p.start(t.TempDir())
-		answers := make(map[string]bool)
+		replies := make(map[string]bool)
 		for _, port := range []string{closed, other.port()} {
-			_, answer := p.post("/"+token+"/webhook", webhookOf("http://127.0.0.1:"+port+"/x.png"))
-			answers[strings.ReplaceAll(answer, port, "PORT")] = true
+			_, reply := p.post("/"+token+"/webhook", webhookOf("http://127.0.0.1:"+port+"/x.png"))
+			replies[strings.ReplaceAll(reply, port, "PORT")] = true
 		}
-		if len(answers) != 1 {
-			t.Errorf("allowed %q: %v", allow, answers)
+		if len(replies) != 1 {
+			t.Errorf("allowed %q: %v", allow, replies)
 		}
 	}
 }

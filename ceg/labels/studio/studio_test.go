@@ -50,16 +50,16 @@ func (f *fake) Predict(_ context.Context, images []Image) (list []Prediction, _ 
 // place is a data set of a few images, its ledger, a server for them, and Label Studio as
 // far as the server calls it.
 type place struct {
-	t       *testing.T
-	root    string
-	o       Options
-	server  *httptest.Server
-	studio  *httptest.Server
-	s       *Server
-	model   *fake
-	trained int
-	asked   []string // of Label Studio
-	export  string
+	t        *testing.T
+	root     string
+	o        Options
+	server   *httptest.Server
+	studio   *httptest.Server
+	s        *Server
+	model    *fake
+	trained  int
+	requests []string // of Label Studio
+	export   string
 
 	mu  sync.Mutex
 	log []string
@@ -114,7 +114,7 @@ func open(t *testing.T) *place {
 	}
 	p.studio = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.mu.Lock()
-		p.asked = append(p.asked, r.URL.RequestURI())
+		p.requests = append(p.requests, r.URL.RequestURI())
 		p.mu.Unlock()
 		switch {
 		case r.Header.Get("Authorization") != "Token key":
@@ -164,7 +164,7 @@ func (p *place) start(dir string) {
 }
 
 // post sends a request and returns the answer, once what it began has ended.
-func (p *place) post(path, body string) (status int, answer string) {
+func (p *place) post(path, body string) (status int, response string) {
 	p.t.Helper()
 	reply, err := http.Post(p.server.URL+path, "application/json", strings.NewReader(body))
 	if err != nil {
@@ -209,15 +209,15 @@ func TestRecorded(t *testing.T) {
 		"north/1.png unasked; " + two + "; " + three, "north/1.png unasked; " + two + "; " + three}
 	for i, r := range recorded(t)[:len(after)] {
 		for range 2 {
-			status, answer := p.post("/"+token+"/"+r.Path, string(r.Body))
+			status, response := p.post("/"+token+"/"+r.Path, string(r.Body))
 			if status != http.StatusOK {
-				t.Fatalf("request %d, %s: %d %s", i, r.Path, status, answer)
+				t.Fatalf("request %d, %s: %d %s", i, r.Path, status, response)
 			}
 			if got := p.holds(); got != after[i] {
 				t.Fatalf("after request %d, %s: %s\nwant %s", i, r.Path, got, after[i])
 			}
-			if want := `{"results":[{"model_version":"fake 1","score":0.25,"result":[{"from_name":"animal","to_name":"picture","type":"choices","score":0.75,"value":{"choices":["cat"]}}]},`; r.Path == "predict" && !strings.HasPrefix(answer, want) {
-				t.Errorf("predictions %s", answer)
+			if want := `{"results":[{"model_version":"fake 1","score":0.25,"result":[{"from_name":"animal","to_name":"picture","type":"choices","score":0.75,"value":{"choices":["cat"]}}]},`; r.Path == "predict" && !strings.HasPrefix(response, want) {
+				t.Errorf("predictions %s", response)
 			}
 			p.start(dir)
 		}
@@ -237,13 +237,13 @@ func TestCatchUp(t *testing.T) {
 	list := recorded(t)
 	p.export = string(list[len(list)-1].Export)
 	// It heard of the annotation that was deleted, and nothing else.
-	if status, answer := p.post("/"+token+"/webhook", string(list[2].Body)); status != http.StatusOK {
-		t.Fatal(answer)
+	if status, response := p.post("/"+token+"/webhook", string(list[2].Body)); status != http.StatusOK {
+		t.Fatal(response)
 	}
 	const want = "north/1.png unasked; north/2.png skipped; south/2.png=dog by label-studio user 1"
 	for range 2 {
-		if status, answer := p.post("/"+token+"/setup", string(list[0].Body)); status != http.StatusOK || answer != `{"model_version":"fake 1"}` {
-			t.Fatal(answer)
+		if status, response := p.post("/"+token+"/setup", string(list[0].Body)); status != http.StatusOK || response != `{"model_version":"fake 1"}` {
+			t.Fatal(response)
 		}
 		if got := p.holds(); got != want || p.last() != 4 {
 			t.Errorf("%d events: %s\nwant %s; log %q", p.last(), got, want, p.log)
@@ -269,7 +269,7 @@ func TestImages(t *testing.T) {
 		{`{"a":["x.png","y.png"]}`, "", `no address of an image as "a"`},
 	} {
 		p.model.seen, p.log = nil, nil
-		status, answer := p.post("/"+token+"/predict", fmt.Sprintf(`{"project":"2.7","label_config":"%s","tasks":[{"id":5,"data":%s}]}`, config, c.data))
+		status, response := p.post("/"+token+"/predict", fmt.Sprintf(`{"project":"2.7","label_config":"%s","tasks":[{"id":5,"data":%s}]}`, config, c.data))
 		seen := ""
 		for _, v := range p.model.seen {
 			if seen = v.ID; v.ID == "" && len(v.Data) > 0 {
@@ -277,11 +277,11 @@ func TestImages(t *testing.T) {
 			}
 		}
 		log := strings.Join(p.log, "\n")
-		if status != http.StatusOK || seen != c.seen || !strings.Contains(log, c.log) || c.log == "" && log != "" || (c.log != "") != strings.Contains(answer, `"result":[]`) {
-			t.Errorf("%s: %d %s, seen %q, log %s", c.data, status, answer, seen, log)
+		if status != http.StatusOK || seen != c.seen || !strings.Contains(log, c.log) || c.log == "" && log != "" || (c.log != "") != strings.Contains(response, `"result":[]`) {
+			t.Errorf("%s: %d %s, seen %q, log %s", c.data, status, response, seen, log)
 		}
 	}
-	for _, address := range p.asked {
+	for _, address := range p.requests {
 		if !strings.HasPrefix(address, "/data/upload/") && !strings.HasPrefix(address, "/data/local-files/") {
 			t.Errorf("Label Studio was asked for %s", address)
 		}
@@ -297,7 +297,7 @@ func TestRefused(t *testing.T) {
 		return string(text)
 	}
 	const picture, right = `<Image name="i" value="$a"/>`, `<Choices name="c" toName="i"><Choice value="cat"/><Choice value="dog"/></Choices>`
-	said := func(class ...string) string {
+	labelled := func(class ...string) string {
 		text, _ := json.Marshal(class)
 		return fmt.Sprintf(`{"action":"ANNOTATION_CREATED","project":{"id":2,"created_at":"2026-01-01T00:00:00Z","label_config":%s},"task":{"id":4,"data":{"a":"north/1.png"}},"annotation":{"id":9,"task":4,"completed_by":1,"updated_at":"2026-01-02T00:00:00Z","result":[{"from_name":"c","type":"choices","value":{"choices":%s}}]}}`,
 			config(picture+right), text)
@@ -320,20 +320,20 @@ func TestRefused(t *testing.T) {
 		{"/" + token + "/setup", `{"project":"2.7","schema":` + config(picture+strings.Replace(right, "cat", "cow", 1)) + `}`, 422, `the choices of \"c\" are cow, dog, and the run's classes cat, dog: want the same`},
 		{"/" + token + "/setup", `{"project":"2.7","schema":"<View"}`, 422, "the labelling config cannot be read"},
 		{"/" + token + "/predict", `{"project":"2.7","label_config":` + config(picture) + `,"tasks":[]}`, 422, "no Choices"},
-		{"/" + token + "/webhook", said("cow"), 422, `task 4: class \"cow\" is none of cat, dog`},
-		{"/" + token + "/webhook", said("cat", "dog"), 422, "has 2 choices, want one"},
-		{"/" + token + "/webhook", said(), 422, "has 0 choices, want one"},
-		{"/" + token + "/webhook", strings.Replace(said("cat"), "north/1.png", "north/9.png", 1), 422, "no image of the run"},
+		{"/" + token + "/webhook", labelled("cow"), 422, `task 4: class \"cow\" is none of cat, dog`},
+		{"/" + token + "/webhook", labelled("cat", "dog"), 422, "has 2 choices, want one"},
+		{"/" + token + "/webhook", labelled(), 422, "has 0 choices, want one"},
+		{"/" + token + "/webhook", strings.Replace(labelled("cat"), "north/1.png", "north/9.png", 1), 422, "no image of the run"},
 		{"/" + token + "/webhook", `{"action":"PROJECT_UPDATED"}`, 200, "ignored"},
 		{"/" + token + "/webhook", `{"action":"` + strings.Repeat("x", maxNotice) + `"}`, 413, "too large"},
 	} {
 		p.log = nil
-		status, answer := p.post(c.path, c.body)
+		status, response := p.post(c.path, c.body)
 		if len(c.body) > 2000 {
 			c.body = c.body[:100]
 		}
-		if status != c.status || !strings.Contains(answer, c.want) || strings.Contains(answer, "\n") {
-			t.Errorf("%s %s: %d %s, want %d %s", c.path, c.body, status, answer, c.status, c.want)
+		if status != c.status || !strings.Contains(response, c.want) || strings.Contains(response, "\n") {
+			t.Errorf("%s %s: %d %s, want %d %s", c.path, c.body, status, response, c.status, c.want)
 		}
 		if want := status != 200 && status != 404 && status != 405; want != (len(p.log) == 1 && !strings.Contains(p.log[0], "\n")) {
 			t.Errorf("%s %s: log %q", c.path, c.body, p.log)
@@ -342,8 +342,8 @@ func TestRefused(t *testing.T) {
 	if p.last() != 0 {
 		t.Errorf("the ledger has %d events", p.last())
 	}
-	if status, answer := p.post("/"+token+"/webhook", said("cat")); status != 200 || p.holds() != "north/1.png=cat by label-studio user 1" {
-		t.Errorf("%d %s: %s", status, answer, p.holds())
+	if status, response := p.post("/"+token+"/webhook", labelled("cat")); status != 200 || p.holds() != "north/1.png=cat by label-studio user 1" {
+		t.Errorf("%d %s: %s", status, response, p.holds())
 	}
 }
 
@@ -355,9 +355,9 @@ func TestLogIsBounded(t *testing.T) {
 		tasks[i] = fmt.Sprintf(`{"id":%d,"data":{"a":"http://127.0.0.1:1/none%d.png"}}`, i, i)
 	}
 	config := `"<View><Image name='i' value='$a'/><Choices name='c' toName='i'><Choice value='cat'/><Choice value='dog'/></Choices></View>"`
-	status, answer := p.post("/"+token+"/predict", fmt.Sprintf(`{"project":"2.7","label_config":%s,"tasks":[%s]}`, config, strings.Join(tasks, ",")))
+	status, response := p.post("/"+token+"/predict", fmt.Sprintf(`{"project":"2.7","label_config":%s,"tasks":[%s]}`, config, strings.Join(tasks, ",")))
 	if status != 200 {
-		t.Fatalf("%d %.200s", status, answer)
+		t.Fatalf("%d %.200s", status, response)
 	}
 	if len(p.log) != mostLines+1 || !strings.Contains(p.log[mostLines], "1000 tasks have no prediction") {
 		t.Errorf("%d lines, the last %q", len(p.log), p.log[len(p.log)-1])

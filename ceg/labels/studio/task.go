@@ -14,8 +14,8 @@ type task struct {
 	Annotations []json.RawMessage          `json:"annotations"`
 }
 
-// asked is a task of a prediction request.
-type asked struct {
+// predictTask is a task of a prediction request.
+type predictTask struct {
 	ID   int             `json:"id"`
 	Data json.RawMessage `json:"data"`
 }
@@ -23,7 +23,7 @@ type asked struct {
 // predictRequest is as much of a request for predictions as is used.
 type predictRequest struct {
 	project, config string
-	tasks           []asked
+	tasks           []predictTask
 }
 
 // readPredict reads a request for predictions task by task.
@@ -38,7 +38,7 @@ func readPredict(r *http.Request) (q predictRequest, err error) {
 		case "tasks":
 			q.tasks = nil
 			return elements(d, maxTasks, "tasks", func() error {
-				var t asked
+				var t predictTask
 				if err := d.Decode(&t); err != nil {
 					return err
 				}

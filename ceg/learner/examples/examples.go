@@ -72,7 +72,7 @@ func (x *Set) Same(path, began string) error {
 // Open opens the data set of the run in dir, where at says or else where the run remembers it;
 // an empty dir has no run.
 func Open(d config.Data, dir string, at result.Place) (*datasets.Dataset, datasets.Truth, error) {
-	given, err := Given(d, dir, at.Labels)
+	userLabels, err := UserLabels(d, dir, at.Labels)
 	if err != nil {
 		return nil, datasets.Truth{}, err
 	}
@@ -81,17 +81,17 @@ func Open(d config.Data, dir string, at result.Place) (*datasets.Dataset, datase
 		return nil, datasets.Truth{}, err
 	}
 	return datasets.Open(d.Dataset, at.Root, datasets.Options{Seed: d.SplitSeed, SplitsDir: at.SplitsDir, CacheDir: cache,
-		Classes: d.Classes, Labels: given, Group: d.Group, Decoding: d.Decode, Patterns: d.Exclude, Layout: d.Layout, SiteRule: d.Site, FollowLinks: at.FollowLinks, Images: at.Images})
+		Classes: d.Classes, Labels: userLabels, Group: d.Group, Decoding: d.Decode, Patterns: d.Exclude, Layout: d.Layout, SiteRule: d.Site, FollowLinks: at.FollowLinks, Images: at.Images})
 }
 
-// Given reads the labels that the settings name by their digest: from the file at path; else from
+// UserLabels reads the labels that the settings name by their digest: from the file at path; else from
 // the copy of the run in dir, or from where that run last found them.
-func Given(d config.Data, dir, path string) ([]datasets.Label, error) {
+func UserLabels(d config.Data, dir, path string) ([]datasets.Label, error) {
 	if path == "" && d.Labels == "" {
 		return nil, nil
 	}
 	if path == "" && dir != "" {
-		path = filepath.Join(dir, labels.GivenFile)
+		path = filepath.Join(dir, labels.UserLabelsFile)
 		if _, err := os.Stat(path); err != nil { // of an older version
 			p, err := result.ReadPlace(dir)
 			if err != nil {

@@ -251,14 +251,14 @@ func (r *vectorReader) View(w augment.View, dst []byte, rng *rand.Rand) error {
 
 // dropOut puts some features to zero and scales the others up.
 func dropOut(x []float32, r *rand.Rand) {
-	const kept = 256. / (256 - dropped)
+	const scale = 256. / (256 - dropped)
 	for len(x) > 0 {
 		bits, n := r.Uint64(), min(8, len(x))
 		for k := range n {
 			if byte(bits>>(8*k)) < dropped {
 				x[k] = 0
 			} else {
-				x[k] *= kept
+				x[k] *= scale
 			}
 		}
 		x = x[n:]

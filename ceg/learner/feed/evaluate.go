@@ -66,19 +66,19 @@ func EvalBatches(ctx context.Context, source Source, examples []int, batch int) 
 				}
 			}
 		}()
-		given := 0
+		count := 0
 		for r := range ready {
 			if r.err != nil {
 				yield(nil, r.err)
 				return
 			}
-			given += len(r.batch.Example)
+			count += len(r.batch.Example)
 			if !yield(r.batch, nil) {
 				return
 			}
 			free <- r.batch
 		}
-		if given < len(examples) {
+		if count < len(examples) {
 			yield(nil, context.Cause(ctx))
 		}
 	}

@@ -103,14 +103,14 @@ func TestFrontAndBackAreTheWhole(t *testing.T) {
 				}
 				mapped[name] = v
 			}
-			var said [2]learner.Prediction
+			var predicted [2]learner.Prediction
 			for i, views := range []any{images, maps(images)} {
-				if said[i], err = learners[i].Predict(views); err != nil {
+				if predicted[i], err = learners[i].Predict(views); err != nil {
 					t.Fatal(err)
 				}
 			}
-			nettest.Near(t, "features", said[1].Features, said[0].Features, 1e-4, 1e-4)
-			nettest.Near(t, "class logits", said[1].ClassLogits, said[0].ClassLogits, 1e-4, 1e-4)
+			nettest.Near(t, "features", predicted[1].Features, predicted[0].Features, 1e-4, 1e-4)
+			nettest.Near(t, "class logits", predicted[1].ClassLogits, predicted[0].ClassLogits, 1e-4, 1e-4)
 
 			now := learner.Now{Rates: learner.Rates{Backbone: 0.1, ClassHead: 0.1, DomainHead: 0.1}}
 			for i, b := range []learner.Batch{batch, mapped} {

@@ -169,8 +169,8 @@ func newImportedThere(ctx context.Context, spec string, n *imported.Network, o d
 
 // named adds the file to why a copy ended. Errors of the copy have it.
 func named(ctx context.Context, path string, err error) error {
-	var answered rpc.ServerError
-	if errors.As(err, &answered) || ctx.Err() != nil {
+	var remote rpc.ServerError
+	if errors.As(err, &remote) || ctx.Err() != nil {
 		return err
 	}
 	if limit := child.LimitError(""); errors.As(err, &limit) {

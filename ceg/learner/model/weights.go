@@ -16,8 +16,8 @@ type WeightArgs struct{ Weights, Style string }
 // their source and digest in the config; those that are not needed are nil. Weights must match a
 // digest that the config already has. kept means that a resumed run has them in its checkpoint,
 // so they need not be opened. Weights without a use are an error, and so are missing ones.
-func OpenWeights(ctx context.Context, c *config.Config, w WeightArgs, kept bool, say func(string)) (backbone, style *pretrained.Source, err error) {
-	if have := &c.Network.Weights; w.Weights != "" && w.Weights != pretrained.None || *have != nil && !kept {
+func OpenWeights(ctx context.Context, c *config.Config, w WeightArgs, resumed bool, say func(string)) (backbone, style *pretrained.Source, err error) {
+	if have := &c.Network.Weights; w.Weights != "" && w.Weights != pretrained.None || *have != nil && !resumed {
 		word := w.Weights
 		if word == "" {
 			return nil, nil, needed("network.weights", *have)
@@ -33,7 +33,7 @@ func OpenWeights(ctx context.Context, c *config.Config, w WeightArgs, kept bool,
 			return nil, nil, err
 		}
 	}
-	if have := &c.Generalization.StyleWeights; w.Style != "" || *have != nil && !kept {
+	if have := &c.Generalization.StyleWeights; w.Style != "" || *have != nil && !resumed {
 		if w.Style == "" {
 			return nil, nil, needed("generalization.style_weights", *have)
 		}

@@ -46,12 +46,12 @@ func (t *Trainer) MixThree(ctx context.Context, validation func(context.Context)
 		best[0] = now
 	}
 	for _, name := range names {
-		last, kept, average, mean := state.Weights[at[name]], of(objective.BestNet, name), of(objective.AverageNet, name), of(objective.ThreeNet, name)
+		last, best, average, mean := state.Weights[at[name]], of(objective.BestNet, name), of(objective.AverageNet, name), of(objective.ThreeNet, name)
 		if better {
-			copy(kept, last)
+			copy(best, last)
 		}
 		for j := range mean {
-			mean[j] = (kept[j] + last[j] + average[j]) / 3
+			mean[j] = (best[j] + last[j] + average[j]) / 3
 		}
 	}
 	return t.Learner.SetState(state)

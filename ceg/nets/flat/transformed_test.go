@@ -14,7 +14,7 @@ import (
 )
 
 // Features with weights whose layout was computed in another graph equal one graph's, to the byte.
-func TestWeightsLaidOutBefore(t *testing.T) {
+func TestWeightsTransformedBefore(t *testing.T) {
 	b, err := engine.Open("go")
 	if err != nil {
 		t.Fatal(err)
@@ -60,11 +60,11 @@ func TestWeightsLaidOutBefore(t *testing.T) {
 				m, passes := read(in)
 				return flat.Build(c.net, m, passes, false).Passes
 			})
-			laid := run(args, func(in []*Node) []*Node {
+			transformed := run(args, func(in []*Node) []*Node {
 				m, passes := read(in)
 				return flat.TransformedWeights(c.net, m, passes)
 			})
-			for _, w := range laid {
+			for _, w := range transformed {
 				args = append(args, w)
 			}
 			got := run(args, func(in []*Node) []*Node {

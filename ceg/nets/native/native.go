@@ -317,8 +317,8 @@ func (n *native) BatchNorm(in nets.Maps, name string) nets.Maps {
 	for _, l := range n.lanes {
 		updates = max(updates, l.updates())
 	}
-	kept := math.Pow(1-momentum, float64(updates))
-	mean, variance = MulScalar(mean, kept), MulScalar(variance, kept)
+	weight := math.Pow(1-momentum, float64(updates))
+	mean, variance = MulScalar(mean, weight), MulScalar(variance, weight)
 	lane := 0
 	y := x.each(x.c, x.h, x.w, func(v *Node) *Node {
 		l := n.lanes[lane]

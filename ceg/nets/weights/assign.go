@@ -83,7 +83,7 @@ func Assign(want []Spec, sd StateDict, opts AssignOptions) (map[string][]float32
 		}
 	}
 	if a.fail.any() {
-		a.fail.Looks = guess(a.got)
+		a.fail.Looks = looksLike(a.got)
 		return nil, Report{}, &a.fail
 	}
 	if len(a.converted) > 0 {

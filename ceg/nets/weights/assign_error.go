@@ -40,9 +40,9 @@ func (e *AssignError) Error() string {
 	return msg + ": " + strings.Join(parts, "; ")
 }
 
-// guess returns the name of the torchvision ResNet of a state dict, with its width if that is
+// looksLike returns the name of the torchvision ResNet of a state dict, with its width if that is
 // not 64, or "". It compares the numbers of blocks in each stage.
-func guess(got map[string]Tensor) string {
+func looksLike(got map[string]Tensor) string {
 	stem, ok := got["conv1.weight"]
 	if !ok || len(stem.Shape) != 4 {
 		return ""

@@ -195,7 +195,7 @@ func resnet(blocks [4]int, bottleneck bool, width int) []Spec {
 	return specs
 }
 
-func TestAssignErrorGuesses(t *testing.T) {
+func TestAssignErrorNamesTheArchitecture(t *testing.T) {
 	for _, c := range []struct {
 		blocks     [4]int
 		bottleneck bool

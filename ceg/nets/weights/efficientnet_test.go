@@ -32,14 +32,14 @@ func TestEfficientNames(t *testing.T) {
 		"_fc.bias":                           "fc.bias",
 		"_blocks.2._se_reduce.weight":        "_blocks.2._se_reduce.weight", // not a Lite
 	}
-	var given []string
+	var sorted []string
 	for n := range names {
-		given = append(given, n)
+		sorted = append(sorted, n)
 	}
-	slices.Sort(given)
-	for i, got := range efficientNames(given, want) {
-		if got != names[given[i]] {
-			t.Errorf("%s is called %s, want %s", given[i], got, names[given[i]])
+	slices.Sort(sorted)
+	for i, got := range efficientNames(sorted, want) {
+		if got != names[sorted[i]] {
+			t.Errorf("%s is called %s, want %s", sorted[i], got, names[sorted[i]])
 		}
 	}
 	if got := efficientNames([]string{"conv1.weight", "layer1.0.bn1.weight"}, want); got != nil {

@@ -42,14 +42,14 @@ func TestEmbed(t *testing.T) {
 		put(t, filepath.Join(root, "day", string(rune('a'+i))+".png"), byte(i+1))
 		put(t, filepath.Join(root, "night", "cat", string(rune('a'+i))+".png"), byte(i+40))
 	}
-	var said []string
-	o := photos.Options{By: small, CacheDir: cache, Say: func(line string) { said = append(said, line) }}
+	var messages []string
+	o := photos.Options{By: small, CacheDir: cache, Say: func(line string) { messages = append(messages, line) }}
 	file, err := photos.Embed(t.Context(), root, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(said) == 0 || !strings.Contains(said[len(said)-1], "24 images") {
-		t.Errorf("said %q", said)
+	if len(messages) == 0 || !strings.Contains(messages[len(messages)-1], "24 images") {
+		t.Errorf("said %q", messages)
 	}
 	d, truth, err := datasets.Open(datasets.FeaturesFile, file, datasets.Options{Classes: []string{"dog", "cat"}, Labels: []datasets.Label{{ID: "day/a.png", Class: "dog"}}})
 	if err != nil {

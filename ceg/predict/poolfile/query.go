@@ -134,7 +134,7 @@ func (s *source) checkN(n int) error {
 // CountError is the error of a number of samples that the pool does not have.
 type CountError struct {
 	Path    string // of the file
-	N, Rows int    // asked, and there
+	N, Rows int    // queried, and in the file
 }
 
 func (e *CountError) Error() string {

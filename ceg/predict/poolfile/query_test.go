@@ -347,7 +347,7 @@ func TestHalfOfTheLabelledSamples(t *testing.T) {
 
 // Where float32 would round two rows' scores to one, float64 still tells them
 // apart.
-func TestFloat64IsKept(t *testing.T) {
+func TestFloat64Stays(t *testing.T) {
 	path := writePool(t, "stored", []entry{
 		{"features", []int{3, 2}, []float64{1, 1e-9, 1, 3e-9, 1, 2e-9}},
 		{"class_logits", []int{3, 2}, []float64{20, 0, 20, 2, 20, 1}},

@@ -145,7 +145,7 @@ func checkFinite[T arrays.Float](row []T) error {
 
 // matrix reads the logits or the probabilities of all rows as float32.
 func (s *source) matrix(p probs, logits, probs *active.Matrix) error {
-	n := s.kept()
+	n := s.remaining()
 	m := active.Matrix{Rows: n, Cols: p.cols, Stride: p.cols, Data: make([]float32, 0, n*p.cols)}
 	err := arrays.Blocks(s.ctx, p.array, func(first int, block []float64) error {
 		return s.chosen(first, len(block)/p.cols, func(i int) error {
@@ -167,8 +167,8 @@ func (s *source) matrix(p probs, logits, probs *active.Matrix) error {
 	return err
 }
 
-// kept is the number of rows that matrices have.
-func (s *source) kept() int {
+// remaining returns the number of rows of the matrices.
+func (s *source) remaining() int {
 	if s.keep != nil {
 		return len(s.keep)
 	}
@@ -200,7 +200,7 @@ func (s *source) someFeatures(a *arrays.Array, cols int) (active.Matrix, error) 
 	if s.keep == nil {
 		return s.readFeatures(a, s.rows, cols)
 	}
-	m := active.Matrix{Rows: s.kept(), Cols: cols, Stride: cols, Data: make([]float32, 0, s.kept()*cols)}
+	m := active.Matrix{Rows: s.remaining(), Cols: cols, Stride: cols, Data: make([]float32, 0, s.remaining()*cols)}
 	return m, arrays.Blocks(s.ctx, a, func(first int, block []float32) error {
 		return s.chosen(first, len(block)/cols, func(i int) error {
 			row := block[i*cols : (i+1)*cols]

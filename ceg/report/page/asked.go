@@ -43,7 +43,7 @@ func (r *runPage) addQueried(out *result.Run, o Options) error {
 	r.QueriedAll = len(queries)
 	r.addMatrix(queries)
 	x := out.Config.Exploration
-	r.Chosen = result.Chosen(queries, r.Result.Given, x.Initial, x.Strategy)
+	r.Chosen = result.Chosen(queries, r.Result.Unqueried, x.Initial, x.Strategy)
 	data, err := report.Dataset(out, o.Figures)
 	if err != nil {
 		r.NoImages = err.Error()
@@ -96,10 +96,10 @@ func first(queries []result.Query, n int) []result.Query {
 	list := slices.SortedStableFunc(slices.Values(queries), func(a, b result.Query) int {
 		return cmp.Or(cmp.Compare(a.Round, b.Round), cmp.Compare(turn[a.ID], turn[b.ID]))
 	})
-	place, asked := map[string]int{}, map[int]int{}
+	place, queried := map[string]int{}, map[int]int{}
 	for _, q := range list {
-		place[q.ID] = asked[q.Round]
-		asked[q.Round]++
+		place[q.ID] = queried[q.Round]
+		queried[q.Round]++
 	}
 	slices.SortStableFunc(list, func(a, b result.Query) int { return cmp.Compare(place[a.ID], place[b.ID]) })
 	list = list[:min(len(list), n)]

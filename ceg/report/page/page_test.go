@@ -135,9 +135,9 @@ func TestPageSaysWhoAndWhatIsStale(t *testing.T) {
 	}
 	defer ledger.Close()
 	for _, e := range []labels.Event{
-		{By: "ada", Kind: labels.Answered, ID: "a", Class: "0"}, {By: hostile, Kind: labels.Answered, ID: "a", Class: "0"},
-		{By: "ada", Kind: labels.Answered, ID: "b", Class: "1"}, {By: hostile, Kind: labels.Answered, ID: "b", Class: "0"},
-		{By: "ada", Kind: labels.Answered, ID: "c", Class: "1"}, {By: hostile, Kind: labels.Unsure, ID: "c", Class: "1"},
+		{By: "ada", Kind: labels.Labelled, ID: "a", Class: "0"}, {By: hostile, Kind: labels.Labelled, ID: "a", Class: "0"},
+		{By: "ada", Kind: labels.Labelled, ID: "b", Class: "1"}, {By: hostile, Kind: labels.Labelled, ID: "b", Class: "0"},
+		{By: "ada", Kind: labels.Labelled, ID: "c", Class: "1"}, {By: hostile, Kind: labels.Unsure, ID: "c", Class: "1"},
 	} {
 		if _, err := ledger.Append(e); err != nil {
 			t.Fatal(err)

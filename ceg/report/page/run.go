@@ -175,7 +175,7 @@ func newConfusion(classes []string, counts [][]int) *confusion {
 
 // worst lists the most frequent confusions.
 func worst(classes []string, counts [][]int) *result.Table {
-	type mistake struct{ class, said, n, all int }
+	type mistake struct{ class, predicted, n, all int }
 	var list []mistake
 	for i, row := range counts {
 		all := 0
@@ -191,7 +191,7 @@ func worst(classes []string, counts [][]int) *result.Table {
 	slices.SortStableFunc(list, func(a, b mistake) int { return b.n - a.n })
 	t := &result.Table{Columns: []result.Column{{Name: "class"}, {Name: "confused with"}, {Name: "images", Right: true}, {Name: "% of the class", Right: true}}}
 	for _, m := range list[:min(len(list), 15)] {
-		t.AddRow(classes[m.class], classes[m.said], fmt.Sprint(m.n), share(result.Tally{Correct: m.n, Total: m.all}))
+		t.AddRow(classes[m.class], classes[m.predicted], fmt.Sprint(m.n), share(result.Tally{Correct: m.n, Total: m.all}))
 	}
 	return t
 }

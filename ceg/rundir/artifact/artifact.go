@@ -197,7 +197,7 @@ func Read(dir string) (k *Artifact, err error) {
 	if err := json.Unmarshal([]byte(f.Metadata()[namesKey]), &n); err != nil {
 		return nil, fmt.Errorf("%s: %s in the metadata: %w", path, namesKey, err)
 	}
-	if k, err = n.kept(); err != nil {
+	if k, err = n.artifact(); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if k.Features, k.Dim, err = matrix(f, "features"); err != nil {
@@ -249,8 +249,8 @@ func Read(dir string) (k *Artifact, err error) {
 	return k, nil
 }
 
-// kept returns the artifact described by the metadata.
-func (n *names) kept() (*Artifact, error) {
+// artifact returns the artifact described by the metadata.
+func (n *names) artifact() (*Artifact, error) {
 	if len(n.Seen) != 0 && len(n.Seen) != len(n.Domains) {
 		return nil, fmt.Errorf("%s: counts of %d domains of %d", namesKey, len(n.Seen), len(n.Domains))
 	}

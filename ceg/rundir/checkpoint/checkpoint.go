@@ -64,7 +64,8 @@ type State struct {
 	Reliable       []int32 `json:"-"`
 	ReliableLabels []int32 `json:"-"`
 	// Unqueried and Withdrawn count labels that were added without a query and labels that were
-	// withdrawn. Changed is the net change since the last record.
+	// withdrawn. Changed is the net change since the last record. The key unasked is the format of
+	// older checkpoints.
 	Unqueried int `json:"unasked,omitempty"`
 	Withdrawn int `json:"withdrawn,omitempty"`
 	Changed   int `json:"changed,omitempty"`

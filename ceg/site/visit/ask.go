@@ -9,8 +9,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/site"
 )
 
-// ask selects and draws the images of the newest visit to label, and queries them.
-func (a *arrival) ask() error {
+// query selects and draws the images of the newest visit to label, and queries them.
+func (a *arrival) query() error {
 	v, round := a.record.Last(), len(a.record.Visits)-1
 	k, m := a.Adapt, a.Audit
 	if k < 0 {
@@ -96,20 +96,20 @@ func (a *arrival) ledger() (*labels.Ledger, error) {
 	return labels.Open(a.Dir, nil, labels.Options{Domain: func(id string) (string, bool) { return a.data.Domains[0], true }})
 }
 
-// answers returns the ledger's labels.
-func answers(ledger *labels.Ledger) func(id string) site.Answer {
-	said := map[string]site.Answer{}
+// labelsOf returns the ledger's labels.
+func labelsOf(ledger *labels.Ledger) func(id string) site.Label {
+	list := map[string]site.Label{}
 	ledger.View(func(s *labels.State) {
 		for im := range s.Images() {
 			switch {
 			case im.Status == labels.IsBad:
-				said[im.ID] = site.Answer{Bad: true}
+				list[im.ID] = site.Label{Bad: true}
 			case im.Class != "" && (im.Status == labels.IsLabelled || im.Status == labels.IsUnsure):
-				said[im.ID] = site.Answer{Class: im.Class}
+				list[im.ID] = site.Label{Class: im.Class}
 			}
 		}
 	})
-	return func(id string) site.Answer { return said[id] }
+	return func(id string) site.Label { return list[id] }
 }
 
 func (a *arrival) measure(ledger *labels.Ledger, v *site.Visit, adapted *head.Linear, temperature float64) (*site.VisitReport, error) {
@@ -117,5 +117,5 @@ func (a *arrival) measure(ledger *labels.Ledger, v *site.Visit, adapted *head.Li
 	if err != nil {
 		return nil, err
 	}
-	return v.Measure(a.record.Classes, part, adapted, temperature, answers(ledger)), nil
+	return v.Measure(a.record.Classes, part, adapted, temperature, labelsOf(ledger)), nil
 }

@@ -18,12 +18,12 @@ import (
 
 // adapt fits the head to all labelled adaptation images and returns their number; nil without
 // any.
-func (a *arrival) adapt(ctx context.Context, answer func(id string) site.Answer) (_ *head.Linear, with int, err error) {
+func (a *arrival) adapt(ctx context.Context, label func(id string) site.Label) (_ *head.Linear, with int, err error) {
 	var ids []string
 	var classes []int
 	for _, v := range a.record.Visits {
 		for _, id := range v.A {
-			if k := slices.Index(a.record.Classes, answer(id).Class); k >= 0 {
+			if k := slices.Index(a.record.Classes, label(id).Class); k >= 0 {
 				ids, classes = append(ids, id), append(classes, k)
 			}
 		}
@@ -71,7 +71,7 @@ func (a *arrival) adapt(ctx context.Context, answer func(id string) site.Answer)
 func (a *arrival) report(ctx context.Context) (*Arrived, error) {
 	r := &site.Report{Site: a.record.Name, Run: a.record.Run, Classes: a.record.Classes, Warnings: []string{}, Sets: []site.SetsReport{}, Abstain: []audit.Abstention{}}
 	done := &Arrived{Report: r}
-	answer := func(string) site.Answer { return site.Answer{} }
+	label := func(string) site.Label { return site.Label{} }
 	var unsure []string
 	if _, err := os.Stat(filepath.Join(a.Dir, labels.File)); err == nil {
 		ledger, err := a.ledger()
@@ -82,7 +82,7 @@ func (a *arrival) report(ctx context.Context) (*Arrived, error) {
 		if err := a.closeGone(ledger); err != nil {
 			return nil, err
 		}
-		answer = answers(ledger)
+		label = labelsOf(ledger)
 		ledger.View(func(s *labels.State) {
 			for im := range s.Images() {
 				if im.Status == labels.IsUnsure && im.Class == "" {
@@ -94,7 +94,7 @@ func (a *arrival) report(ctx context.Context) (*Arrived, error) {
 			}
 		})
 	}
-	adapted, with, err := a.adapt(ctx, answer)
+	adapted, with, err := a.adapt(ctx, label)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (a *arrival) report(ctx context.Context) (*Arrived, error) {
 			return nil, err
 		}
 		all = append(all, part)
-		measured := v.Measure(a.record.Classes, part, adapted, temperature, answer)
+		measured := v.Measure(a.record.Classes, part, adapted, temperature, label)
 		measured.AdaptedWith = with
 		for _, id := range v.Images {
 			if !a.isThere(id) {
@@ -130,12 +130,12 @@ func (a *arrival) report(ctx context.Context) (*Arrived, error) {
 		}
 		adapted, temperature = nil, a.p.Temperature
 		for k, v := range a.record.Visits {
-			r.Visits[k].Unadapt(v.Measure(a.record.Classes, all[k], nil, temperature, answer))
+			r.Visits[k].Unadapt(v.Measure(a.record.Classes, all[k], nil, temperature, label))
 		}
 	}
 	for k, v := range a.record.Visits {
 		if v == a.record.Audited() {
-			if err := a.setsAndAbstention(r, v, all[k], adapted, temperature, answer); err != nil {
+			if err := a.setsAndAbstention(r, v, all[k], adapted, temperature, label); err != nil {
 				return nil, err
 			}
 		}
@@ -171,8 +171,8 @@ func (a *arrival) closeGone(ledger *labels.Ledger) error {
 }
 
 // setsAndAbstention adds the results of a visit's audit for both.
-func (a *arrival) setsAndAbstention(r *site.Report, v *site.Visit, part site.Part, adapted *head.Linear, temperature float64, answer func(id string) site.Answer) error {
-	audited := v.Audited(a.record.Classes, part, adapted, temperature, answer)
+func (a *arrival) setsAndAbstention(r *site.Report, v *site.Visit, part site.Part, adapted *head.Linear, temperature float64, label func(id string) site.Label) error {
+	audited := v.Audited(a.record.Classes, part, adapted, temperature, label)
 	if len(audited.Scores) == 0 {
 		return nil
 	}

@@ -90,5 +90,5 @@ func audited(dir string, p *predict.Predictor) (none site.Audited, err error) {
 	if err != nil {
 		return none, fmt.Errorf("%s: %w", filepath.Join(dir, site.File), err)
 	}
-	return v.Audited(r.Classes, part, adapted, p.Temperature, answers(ledger)), nil
+	return v.Audited(r.Classes, part, adapted, p.Temperature, labelsOf(ledger)), nil
 }

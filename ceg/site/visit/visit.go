@@ -28,9 +28,9 @@ type Options struct {
 	// Group is a rule that maps paths to groups of a new site's images, empty for none; nil uses
 	// the run's.
 	Group *string
-	// Ask queries labels of Adapt images for adaptation and of Audit others for evaluation.
+	// Query queries labels of Adapt images for adaptation and of Audit others for evaluation.
 	// Negative numbers mean 5 a class and 50.
-	Ask          bool
+	Query        bool
 	Adapt, Audit int
 	// Until extends the audit, 10 images at a time, until the interval has this half width; 0
 	// for never.
@@ -102,8 +102,8 @@ func Arrive(ctx context.Context, o Options) (_ *Arrived, err error) {
 	if err := a.newImages(ctx); err != nil {
 		return nil, err
 	}
-	if o.Ask {
-		if err := a.ask(); err != nil {
+	if o.Query {
+		if err := a.query(); err != nil {
 			return nil, err
 		}
 	}
@@ -162,11 +162,11 @@ func (a *arrival) begin(ctx context.Context) (err error) {
 		return fmt.Errorf("%s was visited with the weights %.12s, but %s has the weights %.12s: use another folder for this run", a.Dir, r.Model, a.Run.Dir, digest)
 	}
 	fresh := r.Visits == nil
-	var answers datasets.Truth // no class is known
-	if a.data, answers, err = r.Dataset(); err != nil {
+	var truth datasets.Truth // no class is known
+	if a.data, truth, err = r.Dataset(); err != nil {
 		return err
 	}
-	if err := a.group(fresh, answers); err != nil {
+	if err := a.group(fresh, truth); err != nil {
 		return err
 	}
 	if a.digests, err = datasets.Digests(ctx, a.data, a.Run.CacheDir); err != nil {
@@ -180,7 +180,7 @@ func (a *arrival) begin(ctx context.Context) (err error) {
 }
 
 // group assigns groups to the images of a new site, and checks that a known site keeps its groups.
-func (a *arrival) group(fresh bool, answers datasets.Truth) error {
+func (a *arrival) group(fresh bool, truth datasets.Truth) error {
 	r, rule := a.record, a.p.Model.Config.Data.Group
 	if a.Group != nil {
 		rule = *a.Group
@@ -199,7 +199,7 @@ func (a *arrival) group(fresh bool, answers datasets.Truth) error {
 		return nil
 	}
 	r.Group = rule
-	for _, note := range a.data.GroupNotes(answers) {
+	for _, note := range a.data.GroupNotes(truth) {
 		a.Say("%s", note)
 	}
 	return nil

@@ -78,8 +78,8 @@ func draw(t *testing.T, dir, domain string, from, to int) map[string]string {
 	return classes
 }
 
-// answer labels the open queries of a site.
-func answer(t *testing.T, dir string, class func(id string) string) (n int) {
+// label labels the open queries of a site.
+func label(t *testing.T, dir string, class func(id string) string) (n int) {
 	t.Helper()
 	l, err := labels.Open(dir, nil, labels.Options{})
 	if err != nil {
@@ -90,7 +90,7 @@ func answer(t *testing.T, dir string, class func(id string) string) (n int) {
 	l.View(func(s *labels.State) {
 		for im := range s.Images() {
 			if im.Status == labels.IsOpen {
-				events = append(events, labels.Event{Kind: labels.Answered, ID: im.ID, Class: class(im.ID), By: "ann"})
+				events = append(events, labels.Event{Kind: labels.Labelled, ID: im.ID, Class: class(im.ID), By: "ann"})
 			}
 		}
 	})
@@ -118,9 +118,9 @@ func TestArrive(t *testing.T) {
 	if len(first.Report.Visits) != 1 || v.Images != 200 || v.Estimate == nil || v.Before != nil || first.Open != 0 {
 		t.Fatalf("%+v", first.Report)
 	}
-	o.Ask = true
-	if asked := arrive(o); asked.Open != 80 {
-		t.Fatalf("%d questions are open", asked.Open)
+	o.Query = true
+	if queried := arrive(o); queried.Open != 80 {
+		t.Fatalf("%d questions are open", queried.Open)
 	}
 	r, err := site.Read(dir)
 	if err != nil {
@@ -148,13 +148,13 @@ func TestArrive(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Close()
-	if n := answer(t, dir, func(id string) string { return truth[id] }); n != 79 {
+	if n := label(t, dir, func(id string) string { return truth[id] }); n != 79 {
 		t.Fatalf("%d answers", n)
 	}
-	o.Ask, o.Images, o.Run.Dir = false, "", ""
+	o.Query, o.Images, o.Run.Dir = false, "", ""
 	known := arrive(o)
 	v = known.Report.Visits[0]
-	if v.Audited != 60 || v.AAnswered != 20 || v.After == nil || known.Open != 0 || len(known.Report.Sets) != 3 || len(known.Report.Abstain) != 3 {
+	if v.Audited != 60 || v.ALabelled != 20 || v.After == nil || known.Open != 0 || len(known.Report.Sets) != 3 || len(known.Report.Abstain) != 3 {
 		t.Fatalf("%+v", v)
 	}
 	// What is said of the adapted network is what it does.
@@ -211,15 +211,15 @@ func TestArrive(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, labels.File)); err != nil {
 		t.Fatal(err)
 	}
-	o.Ask = true
+	o.Query = true
 	arrive(o)
-	answer(t, dir, func(id string) string {
+	label(t, dir, func(id string) string {
 		if slices.Contains(r.Visits[0].A, id) {
 			return truth[id]
 		}
 		return r.Classes[len(id)%2]
 	})
-	o.Ask = false
+	o.Query = false
 	wrong := arrive(o)
 	if !bytes.Equal(adapted, read(t, filepath.Join(dir, site.AdaptedFile))) {
 		t.Error("answers of the audit changed the adapted head")
@@ -232,16 +232,16 @@ func TestArrive(t *testing.T) {
 	}
 	// New images come.
 	truth2 := draw(t, images, "photo", 200, 300)
-	o.Ask, o.Audit, o.Adapt = true, 30, 0
+	o.Query, o.Audit, o.Adapt = true, 30, 0
 	if again := arrive(o); len(again.Report.Visits) != 2 || again.Report.Visits[1].Images != 100 || again.Open != 30 {
 		t.Fatalf("%d open, %+v", again.Open, again.Report.Visits[1])
 	}
-	answer(t, dir, func(id string) string { return truth2[id] })
+	label(t, dir, func(id string) string { return truth2[id] })
 	// ... and the audit goes on until it is narrow.
 	o.Until, o.Audit = 0.1, -1
 	for range 10 {
 		a := arrive(o)
-		if n := answer(t, dir, func(id string) string { return truth2[id] }); n == 0 {
+		if n := label(t, dir, func(id string) string { return truth2[id] }); n == 0 {
 			v := a.Report.Visits[1]
 			if audit.Wilson(v.Pairs.After()).HalfWidth() > 0.1 && v.Audited < 100 || v.Audited < 30 {
 				t.Errorf("it ended with %d audited, %v", v.Audited, v.After)
@@ -280,16 +280,16 @@ func TestArrive(t *testing.T) {
 	}
 	// A visit that nobody audits leaves what the audit before it said, and says so.
 	draw(t, images, "photo", 300, 320)
-	o.Ask = false
+	o.Query = false
 	third := arrive(o).Report
 	if s := third.Sentence; !strings.Contains(s, "measured on") || !strings.Contains(s, "None of the 20 images that came") || len(third.Sets) != 3 {
 		t.Errorf("%d sets, %s", len(third.Sets), s)
 	}
-	if v := third.Visits[2]; v.AdaptedWith != 20 || v.AAnswered != 0 {
-		t.Errorf("adapted with %d images, %d of this visit", v.AdaptedWith, v.AAnswered)
+	if v := third.Visits[2]; v.AdaptedWith != 20 || v.ALabelled != 0 {
+		t.Errorf("adapted with %d images, %d of this visit", v.AdaptedWith, v.ALabelled)
 	}
 	// A question about an image that goes is taken back.
-	o.Ask, o.Adapt, o.Audit = true, 0, 5
+	o.Query, o.Adapt, o.Audit = true, 0, 5
 	open := arrive(o)
 	if r, err = site.Read(dir); err != nil {
 		t.Fatal(err)
@@ -299,14 +299,14 @@ func TestArrive(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	o.Ask = false
+	o.Query = false
 	if left := arrive(o); open.Open != 5 || left.Open != 4 {
 		t.Errorf("%d questions were open, and %d when an image was gone", open.Open, left.Open)
 	}
 	if err := os.WriteFile(path, taken, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	o.Ask = true
+	o.Query = true
 	if back := arrive(o); back.Open != 5 {
 		t.Errorf("%d questions are open when the image is back", back.Open)
 	}
@@ -348,7 +348,7 @@ func TestArriveRefuses(t *testing.T) {
 		"name the folder of its images":         {Dir: filepath.Join(root, "s1")},
 		"there are no images":                   {Dir: filepath.Join(root, "s2"), Images: empty},
 		"no image can be read, such as a.png":   {Dir: filepath.Join(root, "s3"), Images: text},
-		"12 images are too few for 50 to adapt": {Dir: filepath.Join(root, "s4"), Images: few, Ask: true, Adapt: -1, Audit: -1},
+		"12 images are too few for 50 to adapt": {Dir: filepath.Join(root, "s4"), Images: few, Query: true, Adapt: -1, Audit: -1},
 		"no site's: name another folder":        {Dir: full, Images: few},
 	} {
 		o.Run = at

@@ -139,11 +139,11 @@ func (f Fake) record(c ceg.Config, e int) result.Record {
 		target = result.NewAccuracy(c.Data.Target, result.TestSplit, 2, e == c.Schedule.Epochs-1)
 		for i := range 100 {
 			truth := i / 60
-			answer := truth
+			predicted := truth
 			if i >= n {
-				answer = 1 - truth
+				predicted = 1 - truth
 			}
-			target.Count(answer, truth)
+			target.Count(predicted, truth)
 		}
 	}
 	val := min(e, 10)

@@ -85,13 +85,13 @@ func TestStandsAside(t *testing.T) {
 }
 
 // What is kept has a bound.
-func TestKeptIsBounded(t *testing.T) {
+func TestReservedIsBounded(t *testing.T) {
 	for size := range 20 {
 		if err := exercise.Blocks((8 + 2*size) << 20); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if kept := keptBytes(); isOn() && (kept == 0 || kept > 64<<20) {
-		t.Errorf("%d bytes are kept after blocks of up to 46 MB, one at a time", kept)
+	if reserved := reservedBytes(); isOn() && (reserved == 0 || reserved > 64<<20) {
+		t.Errorf("%d bytes are kept after blocks of up to 46 MB, one at a time", reserved)
 	}
 }

@@ -228,7 +228,7 @@ long ledg_large_requests(void) {
 	return n;
 }
 
-long ledg_kept_bytes(void) {
+long ledg_reserved_bytes(void) {
 	pthread_mutex_lock(&lock);
 	long n = kept();
 	pthread_mutex_unlock(&lock);

@@ -4,7 +4,7 @@ package pages
 
 // int ledg_on(void);
 // long ledg_large_requests(void);
-// long ledg_kept_bytes(void);
+// long ledg_reserved_bytes(void);
 // void ledg_give_back(void);
 import "C"
 
@@ -18,5 +18,5 @@ func isOn() bool { return C.ledg_on() != 0 }
 // largeRequests returns the number of requested blocks.
 func largeRequests() int { return int(C.ledg_large_requests()) }
 
-// keptBytes returns the bytes in blocks that nothing uses.
-func keptBytes() int { return int(C.ledg_kept_bytes()) }
+// reservedBytes returns the bytes in blocks that nothing uses.
+func reservedBytes() int { return int(C.ledg_reserved_bytes()) }

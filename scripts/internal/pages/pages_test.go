@@ -41,9 +41,9 @@ func TestXLATakesLargePages(t *testing.T) {
 	if blocks == 0 {
 		t.Fatal("an output of 8 MB was not allocated here")
 	}
-	kept := keptBytes()
-	if kept < 8<<20 {
-		t.Errorf("%d bytes are kept for the next computation, want the output's 8 MB", kept)
+	reserved := reservedBytes()
+	if reserved < 8<<20 {
+		t.Errorf("%d bytes are kept for the next computation, want the output's 8 MB", reserved)
 	}
 	for range 10 {
 		compute()
@@ -51,11 +51,11 @@ func TestXLATakesLargePages(t *testing.T) {
 	if n := largeRequests() - before; n != 11*blocks {
 		t.Errorf("11 computations asked for %d blocks, the first for %d", n, blocks)
 	}
-	if n := keptBytes(); n != kept {
-		t.Errorf("%d bytes are kept after 11 computations, %d after the first", n, kept)
+	if n := reservedBytes(); n != reserved {
+		t.Errorf("%d bytes are kept after 11 computations, %d after the first", n, reserved)
 	}
 	b.Compiled()
-	if n := keptBytes(); n != 0 {
+	if n := reservedBytes(); n != 0 {
 		t.Errorf("%d bytes are kept after they were to be given back", n)
 	}
 }

@@ -102,8 +102,8 @@ func (s *server) start(ctx context.Context, program string) error {
 	// Names that begin with the typed text, without those reached through others: Jupyter takes
 	// the first when Tab is pressed twice.
 	options := map[string]any{"deepCompletion": false, "matcher": "CaseInsensitive"}
-	ask := map[string]any{"capabilities": plain, "workspaceFolders": []any{folder}, "initializationOptions": options}
-	if _, err := s.conn.Call(ctx, "initialize", ask, &s.ready); err != nil {
+	setup := map[string]any{"capabilities": plain, "workspaceFolders": []any{folder}, "initializationOptions": options}
+	if _, err := s.conn.Call(ctx, "initialize", setup, &s.ready); err != nil {
 		return err
 	}
 	if err := s.conn.Notify(ctx, "initialized", map[string]any{}); err != nil {
@@ -115,30 +115,30 @@ func (s *server) start(ctx context.Context, program string) error {
 	at := map[string]any{"line": 4, "character": 18}
 	return errors.Join(
 		s.conn.Notify(ctx, "textDocument/didOpen", map[string]any{"textDocument": open}),
-		s.ask(ctx, "textDocument/completion", map[string]any{"textDocument": file, "position": at}),
+		s.request(ctx, "textDocument/completion", map[string]any{"textDocument": file, "position": at}),
 		s.conn.Notify(ctx, "textDocument/didClose", map[string]any{"textDocument": file}),
 	)
 }
 
-// ask asks for something whose answer does not matter.
-func (s *server) ask(ctx context.Context, method string, params any) error {
-	var answer json.RawMessage
-	_, err := s.conn.Call(ctx, method, params, &answer)
+// request sends a request and ignores its reply.
+func (s *server) request(ctx context.Context, method string, params any) error {
+	var reply json.RawMessage
+	_, err := s.conn.Call(ctx, method, params, &reply)
 	return err
 }
 
-// pass passes what GoNB says on to the server, corrected, and its answer back.
+// pass forwards a message of GoNB to the server, corrected, and returns the server's reply.
 func (s *server) pass(ctx context.Context, reply jsonrpc2.Replier, r jsonrpc2.Request) error {
 	if call, ok := r.(*jsonrpc2.Call); ok {
 		if call.Method() == "initialize" {
 			return reply(ctx, s.ready, nil)
 		}
-		var answer json.RawMessage
-		_, err := s.conn.Call(ctx, call.Method(), call.Params(), &answer)
+		var result json.RawMessage
+		_, err := s.conn.Call(ctx, call.Method(), call.Params(), &result)
 		if call.Method() == "textDocument/hover" && err == nil {
-			return reply(ctx, nil, documentation(answer))
+			return reply(ctx, nil, documentation(result))
 		}
-		return reply(ctx, answer, err)
+		return reply(ctx, result, err)
 	}
 	if r.Method() == "initialized" {
 		return nil
@@ -150,16 +150,16 @@ func (s *server) pass(ctx context.Context, reply jsonrpc2.Replier, r jsonrpc2.Re
 	return s.conn.Notify(ctx, method, params)
 }
 
-// documentation is what the server says of a name, as an error: GoNB passes documentation
+// documentation returns the server's documentation of a name as an error: GoNB passes documentation
 // on as Markdown, which not every Jupyter shows, and errors as plain text.
-func documentation(answer json.RawMessage) error {
+func documentation(reply json.RawMessage) error {
 	var hover struct {
 		Contents struct {
 			Value string `json:"value"`
 		} `json:"contents"`
 	}
 	text := "nothing is known of this name"
-	if json.Unmarshal(answer, &hover) == nil && hover.Contents.Value != "" {
+	if json.Unmarshal(reply, &hover) == nil && hover.Contents.Value != "" {
 		text = strings.TrimSpace(hover.Contents.Value)
 	}
 	return jsonrpc2.NewError(jsonrpc2.UnknownError, text)

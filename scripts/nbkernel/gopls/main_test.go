@@ -54,13 +54,13 @@ func TestProgram(t *testing.T) {
 }
 
 func TestDocumentation(t *testing.T) {
-	for answer, want := range map[string]string{
+	for reply, want := range map[string]string{
 		`{"contents":{"kind":"plaintext","value":"func f()\nF does.\n"}}`: "func f()\nF does.",
 		`null`: "nothing is known of this name",
 		``:     "nothing is known of this name",
 	} {
-		if got := documentation(json.RawMessage(answer)).Error(); got != want {
-			t.Errorf("%s is %q, want %q", answer, got, want)
+		if got := documentation(json.RawMessage(reply)).Error(); got != want {
+			t.Errorf("%s is %q, want %q", reply, got, want)
 		}
 	}
 }

@@ -1,7 +1,7 @@
 // The labelling page. What it shows comes from the server as JSON and is set as text,
-// never as markup. An answer is sent, written to disk by the server, and only then is
+// never as markup. A label is sent, written to disk by the server, and only then is
 // the next image shown. The image on screen, its revision and what was pressed make one
-// request; the server refuses it if somebody else answered meanwhile.
+// request; the server refuses it if somebody else labelled the image meanwhile.
 "use strict";
 (() => {
   const $ = id => document.getElementById(id);
@@ -9,22 +9,22 @@
   const manyKeys = 20;   // more classes than this are chosen by typing
   const client = Array.from(crypto.getRandomValues(new Uint32Array(4)), n => n.toString(36)).join("");
 
-  let setup, view;       // what is asked about, and where we are
+  let setup, view;       // the configuration, and the state of this window
   let mode = "one";      // one, many or list
   let keys = [];         // of each class, or ""
   let typing = false;    // classes are chosen by typing
-  let whole = false;     // an answer is for all of a group
+  let whole = false;     // a label is for all of a group
   let noneKey = "";      // of none of the classes
   let digits = true;     // digits choose among the classes that are shown
-  let ready = false;     // the image on screen can be answered
+  let ready = false;     // the image on screen can be labelled
   let broken = false;    // the image on screen cannot be shown
   let busy = false;      // a request is on its way
   let last = 0;          // when the last key was taken
   let predicted = null;   // the prediction that is shown
   let grid = null;       // the page of thumbnails
   let gridSkip = new Set();
-  let picking = null;    // the thumbnail that may be given another class
-  let listed = { state: "answered", from: 0, class: "" };  // where the list goes on
+  let picking = null;    // the thumbnail whose class is being changed
+  let listed = { state: "labelled", from: 0, class: "" };  // where the list goes on
   let found = null;      // what is to be looked at again, of the list
   const pictures = new Map(); // IDs to images that load or have loaded
 
@@ -51,7 +51,7 @@
   const notice = text => { $("notice").textContent = text; $("notice").hidden = !text; };
   const plural = (n, one, many) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 
-  // call asks the server until it answers: it may have been started again. A refusal
+  // call repeats a request until the server replies: it may have been restarted. A refusal
   // is thrown.
   async function call(path, body) {
     for (let tries = 0; ; tries++) {
@@ -81,7 +81,7 @@
   const thumbURL = id => "thumb?" + new URLSearchParams({ id });
 
   // act sends one act and shows what follows. Nothing else is taken meanwhile.
-  async function act(body, told) {
+  async function act(body, message) {
     if (busy) return false;
     busy = true;
     document.body.setAttribute("aria-busy", "true");
@@ -89,7 +89,7 @@
       const data = await call("act", { client, ...body });
       notice(data.notice || data.view.notice || "");
       view = data.view;
-      await show(data.notice || told);
+      await show(data.notice || message);
       return true;
     } catch (e) {
       notice(`Not saved: ${e.message}`);
@@ -123,10 +123,10 @@
     return p;
   }
 
-  async function show(told) {
+  async function show(message) {
     bars();
-    if (mode === "many") return showMany(told);
-    if (mode === "list") return showList(told);
+    if (mode === "many") return showMany(message);
+    if (mode === "list") return showList(message);
     const q = view.question;
     $("one").hidden = !q;
     $("end").hidden = !!q;
@@ -134,7 +134,7 @@
     predicted = null;
     $("prediction").replaceChildren();
     setFilter("");
-    if (!q) { showEnd(told); return; }
+    if (!q) { showEnd(message); return; }
     delete $("end-list").dataset.have;
     document.body.dataset.view = "one";
     for (const id of pictures.keys()) if (id !== q.id && !view.next.includes(id)) pictures.delete(id);
@@ -142,8 +142,8 @@
     $("domain").textContent = q.domain;
     $("round").textContent = q.round >= 0 ? (q.round === 0 ? "first labels" : `round ${q.round}`) : "";
     $("file").textContent = $("file").title = q.file;
-    $("had").textContent = q.said ? `now: ${q.said}` : "";
-    for (const b of $("classes").children) b.classList.toggle("on", b.id === "none" ? q.said === "none of these" : !!q.class && b.dataset.name === q.class);
+    $("had").textContent = q.current ? `now: ${q.current}` : "";
+    for (const b of $("classes").children) b.classList.toggle("on", b.id === "none" ? q.current === "none of these" : !!q.class && b.dataset.name === q.class);
     showGroup();
     const settle = ok => {
       if (view.question !== q || mode !== "one") return;
@@ -161,15 +161,15 @@
       broken = !ok;
       enable();
       watch.start();
-      say(`${told ? told + ". " : ""}Image ${q.said ? "labelled before" : "to label"}, site ${q.domain}. ${whole && q.group ? `${$("group-text").textContent}. ` : ""}${$("count").textContent}`);
+      say(`${message ? message + ". " : ""}Image ${q.current ? "labelled before" : "to label"}, site ${q.domain}. ${whole && q.group ? `${$("group-text").textContent}. ` : ""}${$("count").textContent}`);
       view.next.forEach(picture);
     };
     enable();
     $("stage").dataset.id = q.id;
-    const skip = $("answers").querySelector("[data-act=skip]");
+    const skip = $("marks").querySelector("[data-act=skip]");
     skip.firstChild.textContent = q.later ? "Leave out" : "Skip";
     skip.title = q.later ? "Finish without this image" : "Show it again at the end";
-    const g = $("answers").querySelector("[data-act=prediction]");
+    const g = $("marks").querySelector("[data-act=prediction]");
     g.disabled = !q.predicted;
     g.title = q.predicted ? "What the model predicts" : "There is no prediction for this image";
     if (p.img.complete && p.img.naturalWidth) { settle(true); return; }
@@ -237,7 +237,7 @@
   }
 
   function bars() {
-    const n = view.n, done = n.answered + n.unsure + n.bad + n.none;
+    const n = view.n, done = n.labelled + n.unsure + n.bad + n.none;
     $("count").textContent = `${setup.by}: ` + (n.total ? `${done.toLocaleString("en")} of ${n.total.toLocaleString("en")}${n.later ? `, ${n.later} put off` : ""}${n.skipped ? `, ${n.skipped} left out` : ""}` : "nothing to ask");
     $("meter").style.setProperty("--done", n.total ? done / n.total : 0);
     $("meter").setAttribute("aria-valuenow", done);
@@ -305,7 +305,7 @@
     $("other-key").textContent = typing ? "⇧N" : "N";
     $("filter-row").hidden = !typing;
     if (typing) { $("whole").querySelector("kbd").textContent = "⇧A"; $("whole").setAttribute("aria-keyshortcuts", "Shift+a"); }
-    for (const b of $("answers").children) {
+    for (const b of $("marks").children) {
       const k = { skip: "s", unsure: "u", bad: "x", prediction: "g" }[b.dataset.act];
       b.append(make("kbd", { textContent: (typing ? "⇧" : "") + k.toUpperCase() }));
       b.setAttribute("aria-keyshortcuts", (typing ? "Shift+" : "") + k);
@@ -346,7 +346,7 @@
     $("classes").scrollTop = 0;
   }
 
-  // Answers.
+  // Labels.
   function take() { // whether a key or a click counts now
     const now = performance.now();
     if (busy || now - last < pause) return false;
@@ -354,15 +354,15 @@
     return true;
   }
 
-  function answer(op, name) {
+  function label(op, name) {
     const q = view.question;
     if (mode !== "one" || !q || !ready || !take()) return;
-    if (broken && op === "answer") return;
-    if (op === "answer" && whole && q.group) op = "group";
+    if (broken && op === "label") return;
+    if (op === "label" && whole && q.group) op = "group";
     const body = { op, id: q.id, rev: q.rev, seconds: watch.seconds() };
     if (name !== undefined) body.class = name;
     if (body.class && predicted && predicted.class === name) body.prediction_shown = true;
-    act(body, { answer: `Saved ${name}`, group: `Saved ${name} for all of the group`, skip: q.later ? "Left out" : "Put off until the end", none: "None of these", unsure: "Unsure", bad: "Bad image" }[op]);
+    act(body, { label: `Saved ${name}`, group: `Saved ${name} for all of the group`, skip: q.later ? "Left out" : "Put off until the end", none: "None of these", unsure: "Unsure", bad: "Bad image" }[op]);
   }
 
   async function predict() {
@@ -374,7 +374,7 @@
       if (view.question !== q) return;
       predicted = g;
       const accept = make("button", { className: "plain" }, make("span", { textContent: "Accept" }), make("kbd", { textContent: "Enter" }));
-      accept.addEventListener("click", () => answer("answer", g.class));
+      accept.addEventListener("click", () => label("label", g.class));
       $("prediction").replaceChildren(make("span", {}, "Prediction: ", make("b", { textContent: g.class }), g.probability ? `, ${Math.round(100 * g.probability)}%` : ""), accept);
     } catch (e) { notice(e.message); }
   }
@@ -387,7 +387,7 @@
   // Many at once.
   const gridSize = () => innerWidth <= 760 ? 12 : innerWidth <= 1100 || innerHeight < 700 ? 20 : 30;
 
-  async function showMany(told) {
+  async function showMany(message) {
     for (const s of ["one", "end", "list"]) $(s).hidden = true;
     $("many").hidden = false;
     document.body.dataset.view = "many";
@@ -422,7 +422,7 @@
     }));
     $("thumbs").firstChild.focus({ preventScroll: true });
     watch.start();
-    say(`${told ? told + ". " : ""}${$("many-title").textContent} ${grid.items.length} images.`);
+    say(`${message ? message + ". " : ""}${$("many-title").textContent} ${grid.items.length} images.`);
     ready = true;
     enable();
   }
@@ -509,11 +509,11 @@
   }
 
   // The labels so far, and those to review.
-  const states = [["answered", "Labelled"], ["none", "None of these"], ["unsure", "Unsure"], ["skipped", "Left out"], ["bad", "Bad image"]];
+  const states = [["labelled", "Labelled"], ["none", "None of these"], ["unsure", "Unsure"], ["skipped", "Left out"], ["bad", "Bad image"]];
   const reviews = [["suspicious", "Suspicious labels"], ["duplicates", "Near-duplicates"], ["groups", "Groups of several classes"]];
   const reviewing = () => reviews.some(([state]) => state === listed.state);
 
-  async function showList(told) {
+  async function showList(message) {
     for (const s of ["one", "end", "many"]) $(s).hidden = true;
     $("list").hidden = false;
     document.body.dataset.view = "list";
@@ -524,15 +524,15 @@
       b.addEventListener("click", () => { found = null; listed = { ...listed, state, from: 0 }; showList(); $("chips").querySelector("[aria-pressed=true]").focus(); });
       return b;
     }));
-    $("by-class-row").hidden = !["answered", "unsure"].includes(listed.state);
+    $("by-class-row").hidden = !["labelled", "unsure"].includes(listed.state);
     $("by-class").replaceChildren(make("option", { value: "", textContent: "all classes" }),
       ...setup.classes.map((name, i) => make("option", { value: name, textContent: `${name} (${view.byClass[i].toLocaleString("en")})` })));
     $("by-class").value = listed.class;
-    if (told) say(told);
+    if (message) say(message);
     if (reviewing()) { if (!found) await showReview(); return; }
-    $("answered").className = "thumbs";
+    $("labelled").className = "thumbs";
     $("review-help").textContent = "";
-    $("answered").replaceChildren();
+    $("labelled").replaceChildren();
     listed.from = 0;
     await listMore();
   }
@@ -543,8 +543,8 @@
       const page = await call("list?" + query({ state, from, class: only, n: 60 }));
       if (listed.state !== state || listed.from !== from || mode !== "list" || ($("by-class-row").hidden ? "" : listed.class) !== only) return;
       listed.from = page.next;
-      $("answered").append(...page.items.map(opener));
-      if (!$("answered").firstChild) $("answered").append(make("p", { className: "muted", textContent: "None." }));
+      $("labelled").append(...page.items.map(opener));
+      if (!$("labelled").firstChild) $("labelled").append(make("p", { className: "muted", textContent: "None." }));
       $("more").hidden = !page.next;
     } catch (e) { notice(e.message); }
   }
@@ -553,9 +553,9 @@
   async function showReview() {
     const state = listed.state, here = () => mode === "list" && listed.state === state;
     $("more").hidden = true;
-    $("answered").replaceChildren();
+    $("labelled").replaceChildren();
     const pairs = state !== "suspicious";
-    $("answered").className = pairs ? "thumbs cards pairs" : "thumbs cards";
+    $("labelled").className = pairs ? "thumbs cards pairs" : "thumbs cards";
     const working = pairs ? "Comparing the images …" : "Judging each label by the others …";
     $("review-help").textContent = working;
     try {
@@ -566,12 +566,12 @@
         $("review-help").textContent = working + (reply.percent ? ` ${reply.percent}%` : "");
       }
     } catch (e) { notice(e.message); return; }
-    $("answered").replaceChildren(...found.items.map(pairs ? pairCard : suspectCard));
+    $("labelled").replaceChildren(...found.items.map(pairs ? pairCard : suspectCard));
     reviewHelp();
   }
 
   function reviewHelp() {
-    const n = $("answered").querySelectorAll(".card").length;
+    const n = $("labelled").querySelectorAll(".card").length;
     $("review-help").textContent = found.why || (!n ? "None."
       : listed.state === "duplicates" ? `${plural(n, "pair", "pairs")} of images that are nearly the same, without the same label; the nearest first.`
       : listed.state === "groups" ? `${plural(n, "image", "images")} with another label than most of the group, each after one that has it: a wrong label, or more than belongs together.`
@@ -579,8 +579,8 @@
   }
 
   // settle sends an act about a card, which goes then.
-  async function settle(card, body, told) {
-    if (!take() || !await act({ seconds: 0, ...body }, told)) return;
+  async function settle(card, body, message) {
+    if (!take() || !await act({ seconds: 0, ...body }, message)) return;
     const next = card.nextElementSibling || card.previousElementSibling;
     card.remove();
     reviewHelp();
@@ -599,7 +599,7 @@
     const one = { id: item.id, rev: item.rev };
     card.append(opener(item),
       make("p", {}, "The others say ", make("b", { textContent: item.suggested }), ` (${percent(item.probability)}; ${item.class} ${percent(item.own)})`),
-      cardButton("main", `It is ${item.suggested}`, () => settle(card, { op: "answer", class: item.suggested, ...one }, `Saved ${item.suggested}`)),
+      cardButton("main", `It is ${item.suggested}`, () => settle(card, { op: "label", class: item.suggested, ...one }, `Saved ${item.suggested}`)),
       cardButton("plain", `${item.class} is right`, () => settle(card, { op: "confirm", class: item.class, ...one }, `Saved ${item.class}`)));
     return card;
   }
@@ -607,10 +607,10 @@
   function pairCard(item) {
     const card = make("div", { className: "card" });
     const one = { id: item.id, rev: item.rev };
-    const look = i => opener({ ...i, said: i.said || "no label" });
+    const look = i => opener({ ...i, current: i.current || "no label" });
     card.append(make("div", { className: "two" }, look(item.first), look(item)));
     if (item.first.class) {
-      card.append(cardButton("main", `Same label: ${item.first.class}`, () => settle(card, { op: "answer", class: item.first.class, ...one }, `Saved ${item.first.class}`)));
+      card.append(cardButton("main", `Same label: ${item.first.class}`, () => settle(card, { op: "label", class: item.first.class, ...one }, `Saved ${item.first.class}`)));
     }
     if (listed.state === "groups") card.append(cardButton("plain", `${item.class} is right`, () => settle(card, { op: "confirm", class: item.class, ...one }, `Saved ${item.class}`)));
     card.append(cardButton("plain", "Leave out the second", () => settle(card, { op: "bad", ...one }, "Left out")));
@@ -620,7 +620,7 @@
   function opener(item) {
     const img = make("img", { alt: "", loading: "lazy", decoding: "async", draggable: false });
     img.src = thumbURL(item.id);
-    const text = item.said;
+    const text = item.current;
     const b = make("button", { className: "thumb" }, img, make("span", { textContent: text }));
     b.setAttribute("aria-label", `Look again: ${text}, ${item.domain}, ${item.file}`);
     b.addEventListener("click", () => { if (!busy) { setMode("one", false); refresh({ id: item.id }); } });
@@ -644,12 +644,12 @@
     if (view.ending) return " The terminal shows why.";
     return " No training process reports to this page.";
   }
-  async function showEnd(told) {
+  async function showEnd(message) {
     document.body.dataset.view = "end";
     const n = view.n, run = view.run, before = $("end-title").textContent;
     $("end-title").textContent = endTitle(n, run);
     $("end-text").textContent = !n.total ? setup.empty
-      : `${view.elsewhere ? `On other screens now: ${plural(n.open, "image", "images")}. Images that they release appear here. ` : ""}${plural(n.answered, "image", "images")} labelled${n.none ? `, ${n.none} none of these` : ""}${n.unsure ? `, ${n.unsure} unsure` : ""}${n.bad ? `, ${n.bad} bad` : ""}${n.skipped ? `, ${n.skipped} left out` : ""}. Every label is on disk.${endRun(run)}`;
+      : `${view.elsewhere ? `On other screens now: ${plural(n.open, "image", "images")}. Images that they release appear here. ` : ""}${plural(n.labelled, "image", "images")} labelled${n.none ? `, ${n.none} none of these` : ""}${n.unsure ? `, ${n.unsure} unsure` : ""}${n.bad ? `, ${n.bad} bad` : ""}${n.skipped ? `, ${n.skipped} left out` : ""}. Every label is on disk.${endRun(run)}`;
     $("end-estimate").textContent = run && run.estimate || "";
     $("end-estimate").hidden = !run || !run.estimate;
     const next = run ? run.next : setup.next;
@@ -667,7 +667,7 @@
     if (n.total && !view.ending) button("See the labels", "L", () => setMode("list"));
     $("end-acts").replaceChildren(...acts);
     $("end-list").hidden = view.ending;
-    if (told || before !== $("end-title").textContent) say(`${told ? told + ". " : ""}${$("end-title").textContent}. ${$("end-text").textContent}`);
+    if (message || before !== $("end-title").textContent) say(`${message ? message + ". " : ""}${$("end-title").textContent}. ${$("end-text").textContent}`);
     const have = `${n.unsure} ${n.skipped}`;
     if (view.ending || $("end-list").dataset.have === have) return;
     $("end-list").dataset.have = have;
@@ -757,7 +757,7 @@
     const onButton = document.activeElement instanceof HTMLButtonElement || document.activeElement.tagName === "SUMMARY";
     const arrows = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"].includes(e.key);
     if (mode === "many" || mode === "list") {
-      if (arrows) { done(); moveFocus(mode === "many" ? $("thumbs") : $("answered"), e.key); return; }
+      if (arrows) { done(); moveFocus(mode === "many" ? $("thumbs") : $("labelled"), e.key); return; }
       if (mode === "many" && e.key === "Enter" && !["other", "undo", "redo"].includes(document.activeElement.id) && !document.activeElement.closest("nav, .picks")) { done(); if (!e.repeat) confirmPage(); return; }
     } else {
       if (!text && view.question && lookKey(e)) { done(); return; }
@@ -773,8 +773,8 @@
         done();
         if (e.repeat) return;
         const first = $("classes").querySelector(".first:not([hidden])");
-        if (typing && $("filter").value.trim()) { if (first) answer("answer", first.dataset.name); }
-        else if (predicted) answer("answer", predicted.class);
+        if (typing && $("filter").value.trim()) { if (first) label("label", first.dataset.name); }
+        else if (predicted) label("label", predicted.class);
         return;
       }
     }
@@ -786,7 +786,7 @@
     if (typing && e.key === "/" && mode === "one") { done(); $("filter").focus(); return; }
     const digit = /^(?:Digit|Numpad)([0-9])$/.exec(e.code);
     const key = digit ? digit[1] : low;
-    if (setup.none && key === "0" && digit && (e.shiftKey || noneKey === "0") && mode === "one" && view.question) { done(); if (!e.repeat) answer("none"); return; }
+    if (setup.none && key === "0" && digit && (e.shiftKey || noneKey === "0") && mode === "one" && view.question) { done(); if (!e.repeat) label("none"); return; }
     if (typing) {
       if (e.shiftKey && (reserved.includes(low) || setup.groups && low === "a")) { done(); if (!e.repeat) command(low); return; }
       const thumb = mode === "many" && document.activeElement.closest("#thumbs .thumb");
@@ -800,14 +800,14 @@
       if (digits && digit) {
         done();
         const b = shownClasses()[(+key + 9) % 10];
-        if (b && !e.repeat) answer("answer", b.dataset.name);
+        if (b && !e.repeat) label("label", b.dataset.name);
         return;
       }
       if (!inFilter) { $("filter").focus(); $("filter").select(); } // the letter goes there
       return;
     }
     const at = keys.indexOf(key);
-    if (at >= 0 && mode === "one" && view.question) { done(); if (!e.repeat) answer("answer", setup.classes[at]); return; }
+    if (at >= 0 && mode === "one" && view.question) { done(); if (!e.repeat) label("label", setup.classes[at]); return; }
     if (at >= 0 && mode === "many") {
       const b = document.activeElement.closest("#thumbs .thumb");
       if (b) { done(); mark(b, grid.items[b.dataset.at], setup.classes[at]); offer(b); }
@@ -819,10 +819,10 @@
   function command(key) {
     const end = mode === "one" && !view.question;
     switch (key) {
-      case "s": if (end) { if (view.n.skipped) again_("skipped"); } else answer("skip"); return true;
-      case "u": if (end) { if (view.n.unsure) again_("unsure"); } else answer("unsure"); return true;
+      case "s": if (end) { if (view.n.skipped) again_("skipped"); } else label("skip"); return true;
+      case "u": if (end) { if (view.n.unsure) again_("unsure"); } else label("unsure"); return true;
       case "x":
-        if (mode === "many") { const b = document.activeElement.closest("#thumbs .thumb"); if (b) b.click(); } else answer("bad");
+        if (mode === "many") { const b = document.activeElement.closest("#thumbs .thumb"); if (b) b.click(); } else label("bad");
         return true;
       case "g": predict(); return true;
       case "h": help(); return true;
@@ -853,10 +853,10 @@
   on("other", otherClass);
   on("more", listMore);
   $("by-class").addEventListener("change", () => { listed = { ...listed, class: $("by-class").value, from: 0 }; showList(); });
-  on("classes", e => { const b = e.target.closest("button"); if (b) b.id === "none" ? answer("none") : answer("answer", b.dataset.name); });
-  on("answers", e => {
+  on("classes", e => { const b = e.target.closest("button"); if (b) b.id === "none" ? label("none") : label("label", b.dataset.name); });
+  on("marks", e => {
     const b = e.target.closest("button");
-    if (b) b.dataset.act === "prediction" ? predict() : answer(b.dataset.act);
+    if (b) b.dataset.act === "prediction" ? predict() : label(b.dataset.act);
   });
   $("filter").addEventListener("input", filter);
   $("pick-filter").addEventListener("input", fillPicks);

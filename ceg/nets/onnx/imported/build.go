@@ -87,18 +87,18 @@ func (t *Trainable) output(params map[string]*graph.Node, x *graph.Node, l nets.
 	for _, n := range t.norms {
 		names = append(names, n.groupMean, n.groupVariance)
 	}
-	given := map[string]*graph.Node{}
+	inputs := map[string]*graph.Node{}
 	if len(t.norms) > 0 {
-		given[sharesInput], given[membersInput] = matrices(l, x.Graph())
+		inputs[sharesInput], inputs[membersInput] = matrices(l, x.Graph())
 	}
-	values := t.call(t.train, params, x, given, names)
+	values := t.call(t.train, params, x, inputs, names)
 	s.add(l, values[1:])
 	return values[0]
 }
 
 // call adds a program to a graph and returns its output and values by name. Images are
 // [n, size, size, 3].
-func (t *Trainable) call(p program, params map[string]*graph.Node, images *graph.Node, given map[string]*graph.Node, names []string) []*graph.Node {
+func (t *Trainable) call(p program, params map[string]*graph.Node, images *graph.Node, inputs map[string]*graph.Node, names []string) []*graph.Node {
 	if !t.last {
 		images = graph.TransposeAllAxes(images, 0, 3, 1, 2)
 	}
@@ -107,8 +107,8 @@ func (t *Trainable) call(p program, params map[string]*graph.Node, images *graph
 		switch {
 		case s == t.input.name:
 			in[s] = images
-		case given[s] != nil:
-			in[s] = given[s]
+		case inputs[s] != nil:
+			in[s] = inputs[s]
 		default:
 			v, ok := params[Prefix+s]
 			if !ok {
@@ -142,9 +142,9 @@ type statistics struct {
 func newStatistics(t *Trainable, params map[string]*graph.Node, updates int) *statistics {
 	s := &statistics{t, updates, map[string]*graph.Node{}}
 	for _, n := range t.norms {
-		kept := math.Pow(1-n.momentum, float64(updates))
+		weight := math.Pow(1-n.momentum, float64(updates))
 		for _, name := range []string{n.mean, n.variance} {
-			s.values[Prefix+name] = graph.StopGradient(graph.MulScalar(params[Prefix+name], kept))
+			s.values[Prefix+name] = graph.StopGradient(graph.MulScalar(params[Prefix+name], weight))
 		}
 	}
 	return s

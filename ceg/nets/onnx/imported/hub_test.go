@@ -26,18 +26,18 @@ func serveHub(t *testing.T, files map[string]string) *int {
 // A network of the hub comes with its weights, its images' description and its licence, once.
 func TestHub(t *testing.T) {
 	const images = `{"size": 32, "image_mean": [0.5, 0.5, 0.5], "image_std": [0.25, 0.25, 0.25]}`
-	asked := serveHub(t, map[string]string{
+	requests := serveHub(t, map[string]string{
 		"onnx/model.onnx": "outside.onnx", "onnx/outside.bin": "outside.bin", "preprocessor_config.json": images,
 		"README.md": "", "onnx/model_fp16.onnx": "half.onnx",
 	})
-	var said []string
-	h := Hub{Dir: t.TempDir(), Say: func(s string) { said = append(said, s) }}
+	var messages []string
+	h := Hub{Dir: t.TempDir(), Say: func(s string) { messages = append(messages, s) }}
 	f, err := h.Fetch(t.Context(), "hf:who/vit")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.Name != "who/vit@0123456" || f.Repository != "who/vit" || f.Commit != importedtest.Commit || f.Licence != "apache-2.0" || len(said) != 2 || !strings.Contains(said[0], "licence apache-2.0") || !strings.Contains(said[1], "weights") {
-		t.Errorf("got %+v, said %q", f, said)
+	if f.Name != "who/vit@0123456" || f.Repository != "who/vit" || f.Commit != importedtest.Commit || f.Licence != "apache-2.0" || len(messages) != 2 || !strings.Contains(messages[0], "licence apache-2.0") || !strings.Contains(messages[1], "weights") {
+		t.Errorf("got %+v, said %q", f, messages)
 	}
 	if _, size, r, err := ReadPreprocessor(f.Path); err != nil || size != 32 || r.Mean[0] != 0.5 {
 		t.Errorf("images of %d, %+v, %v", size, r, err)
@@ -51,10 +51,10 @@ func TestHub(t *testing.T) {
 	if _, err := Open(f.Path, "pooled", ""); err != nil {
 		t.Error(err)
 	}
-	*asked = 0
+	*requests = 0
 	again, err := h.Fetch(t.Context(), "hf:who/vit")
-	if err != nil || again != f || *asked != 0 || len(said) != 2 {
-		t.Errorf("again: %+v, %v, %d requests", again, err, *asked)
+	if err != nil || again != f || *requests != 0 || len(messages) != 2 {
+		t.Errorf("again: %+v, %v, %d requests", again, err, *requests)
 	}
 	for name, want := range map[string]string{
 		"hf:vit":         "want hf:OWNER/NAME",

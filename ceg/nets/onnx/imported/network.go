@@ -332,9 +332,9 @@ func (n *Network) Bytes() bool { return n.bytes }
 
 // Side returns the side of images: the file's, or the requested one if the file permits any.
 // Contradicting sides are an error; asked may be 0.
-func (n *Network) Side(asked int) (int, error) {
-	if n.Size > 0 && asked > 0 && n.Size != asked {
-		return 0, fmt.Errorf("%s takes images of %d pixels a side, and %d were requested", n.Path, n.Size, asked)
+func (n *Network) Side(side int) (int, error) {
+	if n.Size > 0 && side > 0 && n.Size != side {
+		return 0, fmt.Errorf("%s takes images of %d pixels a side, and %d were requested", n.Path, n.Size, side)
 	}
-	return cmp.Or(n.Size, asked), nil
+	return cmp.Or(n.Size, side), nil
 }

@@ -33,17 +33,17 @@ func (g *content) standardise(output string) {
 		return
 	}
 	// The nodes that computed running statistics are unused now.
-	used, kept := map[string]bool{output: true}, []*node{}
+	used, nodes := map[string]bool{output: true}, []*node{}
 	for _, n := range slices.Backward(g.nodes) {
 		if slices.ContainsFunc(n.out, func(s string) bool { return used[s] }) {
-			kept = append(kept, n)
+			nodes = append(nodes, n)
 			for _, s := range n.needs() {
 				used[s] = true
 			}
 		}
 	}
-	slices.Reverse(kept)
-	g.nodes = kept
+	slices.Reverse(nodes)
+	g.nodes = nodes
 }
 
 // standardise writes a BatchNormalization of a value [n, channels, ...] with the mean and variance

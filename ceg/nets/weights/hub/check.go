@@ -171,12 +171,12 @@ func (c *check) redirect(r *http.Request, via []*http.Request) error {
 func (c *check) roundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	stop := context.AfterFunc(c.ctx, func() { cancel(context.Cause(c.ctx)) })
-	ask := r.Clone(ctx)
+	request := r.Clone(ctx)
 	u := *c.base
 	u.Path, u.RawPath, u.RawQuery = c.base.Path+r.URL.Path, "", r.URL.RawQuery
-	ask.URL, ask.Host = &u, ""
+	request.URL, request.Host = &u, ""
 	client := http.Client{Transport: pypi.Stalls{Next: http.DefaultTransport, After: stall}, CheckRedirect: c.redirect}
-	reply, err := client.Do(ask)
+	reply, err := client.Do(request)
 	if err != nil {
 		stop()
 		cancel(nil)

@@ -223,9 +223,9 @@ func (p Pin) download(ctx context.Context, dir string) error {
 }
 
 // cacheDirs lists the caches to look in, the one to download into first.
-func cacheDirs(given string) []string {
-	if given != "" {
-		return []string{given}
+func cacheDirs(dir string) []string {
+	if dir != "" {
+		return []string{dir}
 	}
 	var dirs []string
 	if d := os.Getenv("HF_HUB_CACHE"); d != "" {

@@ -273,8 +273,8 @@ func TestDownload(t *testing.T) {
 	p := pinned(b)
 	noNetwork(t)
 	requests := fakeHub(t, p, b)
-	var said []string
-	opts := Options{CacheDir: t.TempDir(), Say: func(s string) { said = append(said, s) }}
+	var messages []string
+	opts := Options{CacheDir: t.TempDir(), Say: func(s string) { messages = append(messages, s) }}
 	s, err := openAmong(context.Background(), ImageNet, "resnet18", opts, []Pin{p})
 	if err != nil {
 		t.Fatal(err)
@@ -282,8 +282,8 @@ func TestDownload(t *testing.T) {
 	if s.Path != p.cachePath(opts.CacheDir) || s.Digest != p.SHA256 {
 		t.Errorf("got %+v", s)
 	}
-	if len(said) != 1 || !strings.Contains(said[0], p.URL()) {
-		t.Errorf("said %q", said)
+	if len(messages) != 1 || !strings.Contains(messages[0], p.URL()) {
+		t.Errorf("said %q", messages)
 	}
 	n := len(*requests)
 	if !slices.Contains(*requests, "GET file") {

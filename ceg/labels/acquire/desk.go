@@ -1,4 +1,4 @@
-package ask
+package acquire
 
 import (
 	"cmp"
@@ -15,8 +15,8 @@ type Desk struct {
 	By string
 }
 
-// Answer is a query with its label. Class is a name.
-type Answer struct {
+// Labelled is a query with its label. Class is a name.
+type Labelled struct {
 	labels.Question
 	Class, By string
 }
@@ -48,7 +48,7 @@ type Instead func(vacant []string, taken func(id string) bool) ([]labels.Questio
 // again; other unlabelled images are dropped, so there may be fewer labels. An image of none of
 // the classes takes the place of a label. Images that another program has queried in the round
 // take places, too.
-func (d *Desk) Round(round, n int, choose func(n int, may func(id string) bool) ([]labels.Question, error), instead Instead) ([]Answer, error) {
+func (d *Desk) Round(round, n int, choose func(n int, may func(id string) bool) ([]labels.Question, error), instead Instead) ([]Labelled, error) {
 	if err := d.Ledger.Refresh(); err != nil {
 		return nil, err
 	}
@@ -73,12 +73,12 @@ func (d *Desk) Round(round, n int, choose func(n int, may func(id string) bool) 
 		if err := d.awaiting(round, places); err != nil {
 			return nil, err
 		}
-		asked, err := d.fill(round, places, instead)
+		queried, err := d.fill(round, places, instead)
 		if err != nil {
 			return nil, err
 		}
-		if !asked {
-			return answers(places), nil
+		if !queried {
+			return labelled(places), nil
 		}
 		places = d.places(round)
 	}
@@ -89,19 +89,19 @@ type place []labels.Image
 
 // places returns the places of a round, in query order.
 func (d *Desk) places(round int) (list []place) {
-	var asked []labels.Image
+	var queried []labels.Image
 	d.Ledger.View(func(s *labels.State) {
 		for v := range s.Images() {
 			if v.Round == round {
-				asked = append(asked, v)
+				queried = append(queried, v)
 			}
 		}
 	})
-	slices.SortFunc(asked, func(a, b labels.Image) int { return cmp.Compare(a.Query, b.Query) })
+	slices.SortFunc(queried, func(a, b labels.Image) int { return cmp.Compare(a.Query, b.Query) })
 	of := map[string]int{} // an image to its place
 	var later []labels.Image
-	for _, v := range asked {
-		if v.Asking != nil && v.Asking.Instead != "" {
+	for _, v := range queried {
+		if v.QueryInfo != nil && v.QueryInfo.Instead != "" {
 			later = append(later, v)
 			continue
 		}
@@ -111,7 +111,7 @@ func (d *Desk) places(round int) (list []place) {
 	for len(later) > 0 {
 		rest := later[:0:0]
 		for _, v := range later {
-			if k, ok := of[v.Asking.Instead]; ok {
+			if k, ok := of[v.QueryInfo.Instead]; ok {
 				of[v.ID] = k
 				list[k] = append(list[k], v)
 			} else {
@@ -150,7 +150,7 @@ func (d *Desk) fill(round int, places []place, instead Instead) (bool, error) {
 	var vacant []labels.Image
 	for _, p := range places {
 		last := p[len(p)-1]
-		if given := last.Status == labels.IsNone || last.Status == labels.IsSkipped && last.Later; !given && len(answers([]place{p})) == 0 {
+		if used := last.Status == labels.IsNone || last.Status == labels.IsSkipped && last.Later; !used && len(labelled([]place{p})) == 0 {
 			vacant = append(vacant, last)
 		}
 	}
@@ -173,21 +173,21 @@ func (d *Desk) fill(round int, places []place, instead Instead) (bool, error) {
 	for i, q := range questions {
 		switch v := vacant[i]; {
 		case q.ID != "":
-			asking := labels.Asking{}
-			if q.Asking != nil {
-				asking = *q.Asking
+			info := labels.QueryInfo{}
+			if q.QueryInfo != nil {
+				info = *q.QueryInfo
 			}
-			asking.Instead = v.ID
-			fresh = append(fresh, labels.Question{ID: q.ID, Asking: &asking})
+			info.Instead = v.ID
+			fresh = append(fresh, labels.Question{ID: q.ID, QueryInfo: &info})
 		case v.Status == labels.IsSkipped:
-			again = append(again, labels.Event{Kind: labels.Queried, ID: v.ID, Round: round, By: d.By, Asking: v.Asking})
+			again = append(again, labels.Event{Kind: labels.Queried, ID: v.ID, Round: round, By: d.By, QueryInfo: v.QueryInfo})
 		}
 	}
-	asked, err := d.Ledger.Query(d.By, round, fresh)
+	queried, err := d.Ledger.Query(d.By, round, fresh)
 	if err == nil && len(again) > 0 {
 		_, err = d.Ledger.Append(again...)
 	}
-	return len(asked)+len(again) > 0, err
+	return len(queried)+len(again) > 0, err
 }
 
 // may returns a predicate for the images that can be queried in a round: those that this program
@@ -214,12 +214,12 @@ func (d *Desk) taken(round int) func(string) bool {
 	}
 }
 
-// answers returns the labels of places.
-func answers(places []place) (list []Answer) {
+// labelled returns the labels of places.
+func labelled(places []place) (list []Labelled) {
 	for _, p := range places {
 		for _, v := range p {
 			if v.Class != "" && (v.Status == labels.IsLabelled || v.Status == labels.IsUnsure) {
-				list = append(list, Answer{labels.Question{ID: v.ID, Asking: v.Asking}, v.Class, v.By})
+				list = append(list, Labelled{labels.Question{ID: v.ID, QueryInfo: v.QueryInfo}, v.Class, v.By})
 			}
 		}
 	}
@@ -231,9 +231,9 @@ func answers(places []place) (list []Answer) {
 // newest round, which is complete. none lists groups without an eligible image; nothing is then
 // queried.
 func (d *Desk) Another(round int, groups [][]string) (none []int, err error) {
-	var asked []string
+	var queried []string
 	_, err = d.Ledger.Update(func(s *labels.State) (events []labels.Event, err error) {
-		none, asked = nil, nil
+		none, queried = nil, nil
 		for k, group := range groups {
 			best, rank := "", 0
 			for _, id := range group {
@@ -245,7 +245,7 @@ func (d *Desk) Another(round int, groups [][]string) (none []int, err error) {
 				none = append(none, k)
 				continue
 			}
-			asked = append(asked, best)
+			queried = append(queried, best)
 			if v := s.Image(best); v.Round != round || v.Status != labels.IsOpen && v.Status != labels.IsDisputed {
 				events = append(events, labels.Event{Kind: labels.Queried, ID: best, Round: round, By: d.By})
 			}
@@ -258,9 +258,9 @@ func (d *Desk) Another(round int, groups [][]string) (none []int, err error) {
 	if err != nil || len(none) > 0 {
 		return none, err
 	}
-	a := &Awaiting{Ledger: d.Ledger.Path(), Round: round, Of: len(asked)}
+	a := &Awaiting{Ledger: d.Ledger.Path(), Round: round, Of: len(queried)}
 	d.Ledger.View(func(s *labels.State) {
-		for _, id := range asked {
+		for _, id := range queried {
 			a.Queries = append(a.Queries, s.Image(id))
 		}
 	})

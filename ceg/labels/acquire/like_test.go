@@ -1,4 +1,4 @@
-package ask_test
+package acquire_test
 
 import (
 	"encoding/binary"
@@ -11,7 +11,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/labels"
-	"github.com/ledg-go/ledg/ceg/labels/ask"
+	"github.com/ledg-go/ledg/ceg/labels/acquire"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 )
@@ -47,11 +47,11 @@ func TestBadIsNotReplacedByItsLike(t *testing.T) {
 	}
 	c := configtest.New(t, "features", config.NoTarget, "uniform-ce", config.Authors, "schedule.timing", config.Once)
 	c.Exploration.Budget, c.Exploration.Oracle, c.Data.Classes = "2", config.People, classes
-	p, err := ask.New(c, d)
+	p, err := acquire.New(c, d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	oracle, _, err := ask.People(t.TempDir(), p, nil, 1)
+	oracle, _, err := acquire.People(t.TempDir(), p, nil, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestBadIsNotReplacedByItsLike(t *testing.T) {
 	}
 	say := func(kind labels.Kind, id string) {
 		t.Helper()
-		var awaiting *ask.Awaiting
+		var awaiting *acquire.Awaiting
 		if _, err := p.Query(t.Context(), 2, inOrder); !errors.As(err, &awaiting) {
 			t.Fatalf("nothing is awaited: %v", err)
 		}
@@ -77,7 +77,7 @@ func TestBadIsNotReplacedByItsLike(t *testing.T) {
 			t.Fatalf("%s is asked, want %s", q, id)
 		}
 		e := labels.Event{Kind: kind, ID: id, By: "ann"}
-		if kind == labels.Answered {
+		if kind == labels.Labelled {
 			e.Class = "cat"
 		}
 		l, err := labels.Open(filepath.Dir(awaiting.Ledger), classes, labels.Options{})
@@ -90,8 +90,8 @@ func TestBadIsNotReplacedByItsLike(t *testing.T) {
 		}
 	}
 	say(labels.Bad, "5")
-	say(labels.Answered, "6")
+	say(labels.Labelled, "6")
 	say(labels.Bad, "7") // not 0, which is dark, but in its place 8
 	say(labels.Bad, "8")
-	say(labels.Answered, "0")
+	say(labels.Labelled, "0")
 }

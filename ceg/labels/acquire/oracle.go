@@ -1,4 +1,4 @@
-package ask
+package acquire
 
 import (
 	"context"
@@ -17,9 +17,9 @@ type Oracle interface {
 	// knows reports whether it can label an example of the data set.
 	knows(example int) bool
 	// prelabelled returns the labels that exist before the first query.
-	prelabelled() []Answer
+	prelabelled() []Labelled
 	// round queries n labels in a round, numbered from 0, and returns them, or an *Awaiting.
-	round(ctx context.Context, round, n int, choose Chooser) ([]Answer, error)
+	round(ctx context.Context, round, n int, choose Chooser) ([]Labelled, error)
 	sync(p *Campaign) ([]result.Query, error)
 	another(p *Campaign, domains []int) error
 	// marked returns the images marked as labels.IsUnsure or labels.IsNone, in byte order.
@@ -41,7 +41,7 @@ func Simulated(p *Campaign, class func(example int) int) Oracle { return simulat
 const SimulatedBy = "simulated"
 
 func (s simulated) knows(example int) bool                 { return s.class(example) >= 0 }
-func (s simulated) prelabelled() []Answer                  { return nil }
+func (s simulated) prelabelled() []Labelled                { return nil }
 func (s simulated) sync(*Campaign) ([]result.Query, error) { return nil, nil }
 func (s simulated) marked(labels.Status) []string          { return nil }
 func (s simulated) close() error                           { return nil }
@@ -50,7 +50,7 @@ func (s simulated) another(p *Campaign, domains []int) error {
 	return fmt.Errorf("source %s %s has no label", p.Data.DomainWord(), p.sourceName(domains[0]))
 }
 
-func (s simulated) round(ctx context.Context, _, n int, choose Chooser) ([]Answer, error) {
+func (s simulated) round(ctx context.Context, _, n int, choose Chooser) ([]Labelled, error) {
 	questions, err := choose(n, nil)
 	if err != nil {
 		return nil, err
@@ -58,9 +58,9 @@ func (s simulated) round(ctx context.Context, _, n int, choose Chooser) ([]Answe
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	list := make([]Answer, len(questions))
+	list := make([]Labelled, len(questions))
 	for i, q := range questions {
-		list[i] = Answer{q, s.p.Data.Classes[s.class(s.p.Example(q.ID))], SimulatedBy}
+		list[i] = Labelled{q, s.p.Data.Classes[s.class(s.p.Example(q.ID))], SimulatedBy}
 	}
 	return list, nil
 }

@@ -1,4 +1,4 @@
-package ask
+package acquire
 
 import (
 	"context"
@@ -58,35 +58,35 @@ func People(dir string, p *Campaign, truth func(example int) int, runSeed uint64
 func (o *people) knows(int) bool { return true }
 func (o *people) close() error   { return o.desk.Ledger.Close() }
 
-func (o *people) prelabelled() (list []Answer) {
+func (o *people) prelabelled() (list []Labelled) {
 	if o.truth == nil {
 		return nil
 	}
 	for _, x := range o.campaign.Places {
 		if class := o.truth(x); class >= 0 {
-			list = append(list, Answer{labels.Question{ID: o.campaign.Data.Examples[x].ID}, o.campaign.Data.Classes[class], dataSetOracle})
+			list = append(list, Labelled{labels.Question{ID: o.campaign.Data.Examples[x].ID}, o.campaign.Data.Classes[class], dataSetOracle})
 		}
 	}
 	return list
 }
 
-func (o *people) round(_ context.Context, round, n int, choose Chooser) ([]Answer, error) {
+func (o *people) round(_ context.Context, round, n int, choose Chooser) ([]Labelled, error) {
 	p := o.campaign
 	return o.desk.Round(round, n,
 		func(n int, may func(string) bool) ([]labels.Question, error) { return choose(n, may) },
 		func(vacant []string, taken func(id string) bool) ([]labels.Question, error) {
-			asked := p.takenGroups(taken)
+			queried := p.takenGroups(taken)
 			like, err := o.likeBad()
 			if err != nil {
 				return nil, err
 			}
 			return Replace(vacant, p.SourceOf, func(domain, n int) ([]labels.Question, error) {
 				free := func(id string) bool { return p.SourceOf(id) == domain && !taken(id) }
-				if asked == nil && like == nil {
+				if queried == nil && like == nil {
 					return choose(n, free)
 				}
 				// choose must not see queries of the current round as labels.
-				list, err := choose(n, func(id string) bool { return free(id) && !like[id] && (asked == nil || !asked[p.groupOf(id)]) })
+				list, err := choose(n, func(id string) bool { return free(id) && !like[id] && (queried == nil || !queried[p.groupOf(id)]) })
 				if err != nil || len(list) == n {
 					return list, err
 				}
@@ -121,7 +121,7 @@ func (o *people) sync(p *Campaign) (came []result.Query, err error) {
 	if err := o.desk.Ledger.Refresh(); err != nil {
 		return nil, err
 	}
-	said := map[string]labels.Label{}
+	current := map[string]labels.Label{}
 	var list []labels.Label
 	bad := map[string]bool{} // or of none of the classes
 	mine := func(id string, round int) bool {
@@ -131,7 +131,7 @@ func (o *people) sync(p *Campaign) (came []result.Query, err error) {
 	o.desk.Ledger.View(func(s *labels.State) {
 		for _, l := range s.Labels() {
 			if mine(l.ID, l.Round) {
-				said[l.ID], list = l, append(list, l)
+				current[l.ID], list = l, append(list, l)
 			}
 		}
 		for _, v := range append(s.With(labels.IsBad), s.With(labels.IsNone)...) {
@@ -139,7 +139,7 @@ func (o *people) sync(p *Campaign) (came []result.Query, err error) {
 		}
 	})
 	for _, l := range p.Labelled() {
-		now, ok := said[l.ID]
+		now, ok := current[l.ID]
 		switch class := o.class(now.Class); {
 		case bad[l.ID]:
 			p.Withdrawn++
@@ -167,10 +167,10 @@ func (o *people) sync(p *Campaign) (came []result.Query, err error) {
 			err = errors.Join(err, p.Drop(id))
 		}
 	}
-	var late []Answer
+	var late []Labelled
 	for _, l := range list {
 		if _, ok := p.Label(l.ID); !ok {
-			late = append(late, Answer{labels.Question{ID: l.ID}, l.Class, l.By})
+			late = append(late, Labelled{labels.Question{ID: l.ID}, l.Class, l.By})
 		}
 	}
 	p.Unqueried += len(late)

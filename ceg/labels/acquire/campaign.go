@@ -1,4 +1,4 @@
-package ask
+package acquire
 
 import (
 	"context"
@@ -29,7 +29,7 @@ type Campaign struct {
 	Places []int
 	oracle Oracle
 	// begun are the labels that another run has left.
-	begun []Answer
+	begun []Labelled
 
 	// Budget is the total number of labels; initial is the part before training, and rounds the
 	// part of each query epoch in queryAfter.
@@ -183,7 +183,7 @@ func (p *Campaign) SetOracle(o Oracle) error {
 			p.budgetText, p.Budget, known, p.Len(), config.People)
 	}
 	have := make([]int, len(p.sources))
-	for _, a := range p.given() {
+	for _, a := range p.existing() {
 		if k := p.SourceOf(a.ID); have[k] == 0 {
 			have[k]++
 			need--
@@ -198,7 +198,7 @@ func (p *Campaign) SetOracle(o Oracle) error {
 
 // Begin adds labels taken over from another run, before the first query. They count towards the
 // budget. The error names a label of an unknown image or class.
-func (p *Campaign) Begin(list []Answer) error {
+func (p *Campaign) Begin(list []Labelled) error {
 	for _, a := range list {
 		if _, ok := p.Domain(a.ID); !ok {
 			return fmt.Errorf("the run begins with the label %s of %s, which is no image to train on in data set %s", a.Class, a.ID, p.Data.Name)
@@ -222,8 +222,8 @@ func (p *Campaign) spend(before, to int) {
 	}
 }
 
-// given returns the labels that exist before the first query.
-func (p *Campaign) given() []Answer {
+// existing returns the labels that exist before the first query.
+func (p *Campaign) existing() []Labelled {
 	list, begun := slices.Clone(p.begun), make(map[string]bool, len(p.begun))
 	for _, a := range p.begun {
 		begun[a.ID] = true
@@ -287,12 +287,12 @@ func (p *Campaign) CanQuery(id string) bool { return p.oracle.knows(p.Example(id
 
 // Query queries n labels in the next round and adds them to the pool.
 func (p *Campaign) Query(ctx context.Context, n int, choose Chooser) ([]result.Query, error) {
-	answers, err := p.oracle.round(ctx, p.Round+1, n, choose)
+	labelled, err := p.oracle.round(ctx, p.Round+1, n, choose)
 	if err != nil {
 		return nil, err
 	}
 	p.Round++
-	return p.enter(p.Round, answers)
+	return p.enter(p.Round, labelled)
 }
 
 // Sync updates the labels of finished rounds with later changes by annotators, and returns
@@ -328,18 +328,18 @@ func (p *Campaign) Another() error {
 }
 
 // enter adds labels to the pool and returns their records.
-func (p *Campaign) enter(round int, answers []Answer) ([]result.Query, error) {
-	queries := make([]result.Query, len(answers))
-	for first := 0; first < len(answers); {
+func (p *Campaign) enter(round int, labelled []Labelled) ([]result.Query, error) {
+	queries := make([]result.Query, len(labelled))
+	for first := 0; first < len(labelled); {
 		last := first
 		var ids []string
 		var classes []int
-		for ; last < len(answers) && answers[last].By == answers[first].By; last++ {
-			a := answers[last]
+		for ; last < len(labelled) && labelled[last].By == labelled[first].By; last++ {
+			a := labelled[last]
 			ids, classes = append(ids, a.ID), append(classes, slices.Index(p.Data.Classes, a.Class))
 			queries[last] = result.Query{Round: round, ID: a.ID, Domain: p.sourceName(p.SourceOf(a.ID)), Class: a.Class, Scores: recorded(a.Question)}
 		}
-		if err := p.Record(Name(answers[first].By), round, ids, classes); err != nil {
+		if err := p.Record(Name(labelled[first].By), round, ids, classes); err != nil {
 			return nil, err
 		}
 		first = last

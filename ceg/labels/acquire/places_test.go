@@ -1,4 +1,4 @@
-package ask_test
+package acquire_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/config"
-	"github.com/ledg-go/ledg/ceg/labels/ask"
+	"github.com/ledg-go/ledg/ceg/labels/acquire"
 	"github.com/ledg-go/ledg/datasets"
 )
 
@@ -27,7 +27,7 @@ func TestPlaces(t *testing.T) {
 	}
 	of := func(d *datasets.Dataset, share float64, poolSeed, seed uint64) (ids []string) {
 		c := config.Config{Seed: seed, Data: config.Data{Target: "north", PoolShare: share, PoolSeed: poolSeed}}
-		places := ask.Places(c, d)
+		places := acquire.Places(c, d)
 		if !slices.IsSorted(places) {
 			t.Errorf("%v are not increasing", places)
 		}
@@ -76,7 +76,7 @@ func TestNothingToTrainOn(t *testing.T) {
 	d := &datasets.Dataset{Name: "photos", Domains: []string{"east", "north"}, Classes: []string{"cat", "dog"},
 		Examples: []datasets.Example{{ID: "east/a.jpg", Split: datasets.Val}, {ID: "north/a.jpg", Domain: 1}}}
 	c := config.Config{Data: config.Data{Target: "north"}, Exploration: config.Exploration{Budget: "2"}}
-	if _, err := ask.New(c, d); err == nil || !strings.Contains(err.Error(), "photos has no image to train on: outside north all are in the validation split") {
+	if _, err := acquire.New(c, d); err == nil || !strings.Contains(err.Error(), "photos has no image to train on: outside north all are in the validation split") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package ask
+package acquire
 
 import (
 	"cmp"
@@ -19,7 +19,7 @@ const (
 func Question(p active.Pick) labels.Question {
 	q := labels.Question{ID: p.ID}
 	if p.Scored {
-		q.Asking = &labels.Asking{Scores: map[string]float64{scoreU: p.Su, scoreR: p.Sr, scoreD: p.Sd,
+		q.QueryInfo = &labels.QueryInfo{Scores: map[string]float64{scoreU: p.Su, scoreR: p.Sr, scoreD: p.Sd,
 			rankU: float64(p.RankSu), rankR: float64(p.RankSr), rankD: float64(p.RankSd), score: p.R}}
 	}
 	return q
@@ -27,10 +27,10 @@ func Question(p active.Pick) labels.Question {
 
 // recorded returns the scores of a question as queries.csv has them; nil without.
 func recorded(q labels.Question) *result.Scores {
-	if q.Asking == nil || len(q.Asking.Scores) == 0 {
+	if q.QueryInfo == nil || len(q.QueryInfo.Scores) == 0 {
 		return nil
 	}
-	s := q.Asking.Scores
+	s := q.QueryInfo.Scores
 	return &result.Scores{Su: s[scoreU], Sr: s[scoreR], Sd: s[scoreD],
 		RankU: int(s[rankU]), RankR: int(s[rankR]), RankD: int(s[rankD]), R: s[score]}
 }

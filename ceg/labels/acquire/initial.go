@@ -1,4 +1,4 @@
-package ask
+package acquire
 
 import (
 	"context"
@@ -14,20 +14,20 @@ import (
 // First describes the initial labels: existing ones, with their number in every source domain;
 // the candidates; and the number to query.
 type First struct {
-	given      []Answer
-	Have       []int
-	Given, IDs []string
-	N          int
+	existing      []Labelled
+	Have          []int
+	Existing, IDs []string
+	N             int
 }
 
 // First returns the description for a pool without labels.
 func (p *Campaign) First() First {
-	f := First{given: p.given(), Have: make([]int, len(p.sources))}
-	skip := make(map[string]bool, len(f.given))
-	for _, a := range f.given {
+	f := First{existing: p.existing(), Have: make([]int, len(p.sources))}
+	skip := make(map[string]bool, len(f.existing))
+	for _, a := range f.existing {
 		skip[a.ID] = true
 		f.Have[p.SourceOf(a.ID)]++
-		f.Given = append(f.Given, a.ID)
+		f.Existing = append(f.Existing, a.ID)
 	}
 	need := 0
 	for _, n := range f.Have {
@@ -40,18 +40,18 @@ func (p *Campaign) First() First {
 			f.IDs = append(f.IDs, id)
 		}
 	}
-	f.N = min(max(p.initial-len(f.given), need), len(f.IDs))
+	f.N = min(max(p.initial-len(f.existing), need), len(f.IDs))
 	return f
 }
 
 // Enter adds the initial labels to the pool, existing and queried ones.
 func (p *Campaign) Enter(ctx context.Context, f First, choose Chooser) ([]result.Query, error) {
-	answers, err := p.oracle.round(ctx, 0, f.N, choose)
+	labelled, err := p.oracle.round(ctx, 0, f.N, choose)
 	if err != nil {
 		return nil, err
 	}
-	p.Unqueried = len(f.given)
-	return p.enter(0, append(f.given, answers...))
+	p.Unqueried = len(f.existing)
+	return p.enter(0, append(f.existing, labelled...))
 }
 
 // Drawn returns a chooser that draws initial labels uniformly from the pooled source domains,
@@ -61,7 +61,7 @@ func (p *Campaign) Drawn(f First, runSeed uint64) (Chooser, error) {
 	rng.Shuffle(len(f.IDs), func(i, j int) { f.IDs[i], f.IDs[j] = f.IDs[j], f.IDs[i] })
 	drawn, rest := f.IDs[:f.N], f.IDs[f.N:]
 	if p.Data.Groups != nil {
-		active.ByGroup(f.IDs, p.groupOf, p.Groups(f.Given))
+		active.ByGroup(f.IDs, p.groupOf, p.Groups(f.Existing))
 		slices.Reverse(rest) // added last
 	}
 	err := Cover(drawn, f.Have, p.SourceOf, func(k int, out string) (string, error) {

@@ -1,4 +1,4 @@
-package ask_test
+package acquire_test
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/labels"
-	"github.com/ledg-go/ledg/ceg/labels/ask"
+	"github.com/ledg-go/ledg/ceg/labels/acquire"
 )
 
 // domain and number are parts of an ID such as south/13.jpg.
@@ -30,7 +30,7 @@ func images(name string, from, to int) (ids []string) {
 
 func say(kind labels.Kind, id string) labels.Event {
 	e := labels.Event{Kind: kind, ID: id, By: "ann"}
-	if kind == labels.Answered {
+	if kind == labels.Labelled {
 		e.Class = "cat"
 	}
 	return e
@@ -44,14 +44,14 @@ type game struct {
 }
 
 // round returns the numbers of the open queries, or else of the labelled ones.
-func (g game) round(round, n int, said ...labels.Event) (awaited, answered string) {
+func (g game) round(round, n int, acts ...labels.Event) (awaited, labelled string) {
 	g.Helper()
 	ledger, err := labels.Open(g.dir, []string{"cat", "dog"}, labels.Options{})
 	if err != nil {
 		g.Fatal(err)
 	}
 	defer ledger.Close()
-	if _, err := ledger.Append(said...); err != nil {
+	if _, err := ledger.Append(acts...); err != nil {
 		g.Fatal(err)
 	}
 	first := func(n int, may func(string) bool) (list []labels.Question) {
@@ -62,14 +62,14 @@ func (g game) round(round, n int, said ...labels.Event) (awaited, answered strin
 		}
 		return list
 	}
-	d := ask.Desk{Ledger: ledger, By: "test"}
-	answers, err := d.Round(round, n, func(n int, may func(string) bool) ([]labels.Question, error) { return first(n, may), nil },
+	d := acquire.Desk{Ledger: ledger, By: "test"}
+	list, err := d.Round(round, n, func(n int, may func(string) bool) ([]labels.Question, error) { return first(n, may), nil },
 		func(vacant []string, taken func(string) bool) ([]labels.Question, error) {
-			return ask.Replace(vacant, domain, func(d, n int) ([]labels.Question, error) {
+			return acquire.Replace(vacant, domain, func(d, n int) ([]labels.Question, error) {
 				return first(n, func(id string) bool { return domain(id) == d && !taken(id) }), nil
 			})
 		})
-	var awaiting *ask.Awaiting
+	var awaiting *acquire.Awaiting
 	if errors.As(err, &awaiting) {
 		for _, v := range awaiting.Queries {
 			awaited += fmt.Sprint(number(v.ID), " ")
@@ -77,10 +77,10 @@ func (g game) round(round, n int, said ...labels.Event) (awaited, answered strin
 	} else if err != nil {
 		g.Fatal(err)
 	}
-	for _, a := range answers {
-		answered += fmt.Sprint(number(a.ID), " ")
+	for _, a := range list {
+		labelled += fmt.Sprint(number(a.ID), " ")
 	}
-	return awaited, answered
+	return awaited, labelled
 }
 
 // Skipped, bad and unsure images are replaced within their domain, by another process as well; a
@@ -89,21 +89,21 @@ func TestInstead(t *testing.T) {
 	g := game{t, t.TempDir(), append(images("south", 19, 10), images("western", 9, 0)...)}
 	for i, c := range []struct {
 		round, n          int
-		said              []labels.Event
-		awaited, answered string
+		acts              []labels.Event
+		awaited, labelled string
 	}{
 		{0, 4, nil, "19 18 17 16 ", ""},
 		{0, 4, nil, "19 18 17 16 ", ""},
-		{0, 4, []labels.Event{say(labels.Answered, "south/18.jpg"), say(labels.Skipped, "south/19.jpg"), say(labels.Bad, "south/16.jpg")}, "17 ", ""},
-		{0, 4, []labels.Event{say(labels.Answered, "south/17.jpg")}, "15 14 ", ""},
-		{0, 4, []labels.Event{say(labels.Answered, "south/15.jpg"), say(labels.Unsure, "south/14.jpg")}, "13 ", ""},
-		{0, 4, []labels.Event{say(labels.Answered, "south/13.jpg")}, "", "15 18 17 13 "},
+		{0, 4, []labels.Event{say(labels.Labelled, "south/18.jpg"), say(labels.Skipped, "south/19.jpg"), say(labels.Bad, "south/16.jpg")}, "17 ", ""},
+		{0, 4, []labels.Event{say(labels.Labelled, "south/17.jpg")}, "15 14 ", ""},
+		{0, 4, []labels.Event{say(labels.Labelled, "south/15.jpg"), say(labels.Unsure, "south/14.jpg")}, "13 ", ""},
+		{0, 4, []labels.Event{say(labels.Labelled, "south/13.jpg")}, "", "15 18 17 13 "},
 		{1, 6, nil, "19 12 11 10 9 8 ", ""},
-		{1, 6, []labels.Event{say(labels.Bad, "western/9.jpg"), say(labels.Answered, "south/19.jpg"), say(labels.Answered, "south/12.jpg"),
-			say(labels.Answered, "south/11.jpg"), say(labels.Answered, "south/10.jpg"), say(labels.Answered, "western/8.jpg")}, "7 ", ""},
+		{1, 6, []labels.Event{say(labels.Bad, "western/9.jpg"), say(labels.Labelled, "south/19.jpg"), say(labels.Labelled, "south/12.jpg"),
+			say(labels.Labelled, "south/11.jpg"), say(labels.Labelled, "south/10.jpg"), say(labels.Labelled, "western/8.jpg")}, "7 ", ""},
 	} {
-		if awaited, answered := g.round(c.round, c.n, c.said...); awaited != c.awaited || answered != c.answered {
-			t.Fatalf("step %d: %q awaited and %q answered, want %q and %q", i, awaited, answered, c.awaited, c.answered)
+		if awaited, labelled := g.round(c.round, c.n, c.acts...); awaited != c.awaited || labelled != c.labelled {
+			t.Fatalf("step %d: %q awaited and %q answered, want %q and %q", i, awaited, labelled, c.awaited, c.labelled)
 		}
 	}
 }
@@ -113,16 +113,16 @@ func TestInstead(t *testing.T) {
 func TestLater(t *testing.T) {
 	g := game{t, t.TempDir(), images("south", 9, 0)}
 	for i, c := range []struct {
-		said              []labels.Event
-		awaited, answered string
+		acts              []labels.Event
+		awaited, labelled string
 	}{
 		{nil, "9 8 7 ", ""},
-		{[]labels.Event{say(labels.Later, "south/9.jpg"), say(labels.Later, "south/8.jpg"), say(labels.Answered, "south/7.jpg")}, "9 8 ", ""},
-		{[]labels.Event{say(labels.Answered, "south/9.jpg"), say(labels.Skipped, "south/8.jpg")}, "", "9 7 "},
+		{[]labels.Event{say(labels.Later, "south/9.jpg"), say(labels.Later, "south/8.jpg"), say(labels.Labelled, "south/7.jpg")}, "9 8 ", ""},
+		{[]labels.Event{say(labels.Labelled, "south/9.jpg"), say(labels.Skipped, "south/8.jpg")}, "", "9 7 "},
 		{[]labels.Event{say(labels.Bad, "south/9.jpg")}, "6 ", ""},
 	} {
-		if awaited, answered := g.round(0, 3, c.said...); awaited != c.awaited || answered != c.answered {
-			t.Fatalf("step %d: %q awaited and %q answered, want %q and %q", i, awaited, answered, c.awaited, c.answered)
+		if awaited, labelled := g.round(0, 3, c.acts...); awaited != c.awaited || labelled != c.labelled {
+			t.Fatalf("step %d: %q awaited and %q answered, want %q and %q", i, awaited, labelled, c.awaited, c.labelled)
 		}
 	}
 }
@@ -131,15 +131,15 @@ func TestLater(t *testing.T) {
 func TestNothingInstead(t *testing.T) {
 	g := game{t, t.TempDir(), images("south", 1, 0)}
 	for i, c := range []struct {
-		said    []labels.Event
+		acts    []labels.Event
 		awaited string
 	}{
 		{nil, "1 0 "},
 		{[]labels.Event{say(labels.Skipped, "south/1.jpg"), say(labels.Bad, "south/0.jpg")}, "1 "},
 		{[]labels.Event{say(labels.Bad, "south/1.jpg")}, ""},
 	} {
-		if awaited, answered := g.round(0, 2, c.said...); awaited != c.awaited || answered != "" {
-			t.Fatalf("step %d: %q awaited and %q answered, want %q", i, awaited, answered, c.awaited)
+		if awaited, labelled := g.round(0, 2, c.acts...); awaited != c.awaited || labelled != "" {
+			t.Fatalf("step %d: %q awaited and %q answered, want %q", i, awaited, labelled, c.awaited)
 		}
 	}
 }
@@ -153,23 +153,23 @@ func TestDesk(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ledger.Close()
-	d := ask.Desk{Ledger: ledger, By: "test"}
+	d := acquire.Desk{Ledger: ledger, By: "test"}
 	if err := d.Awaiting(); err != nil {
 		t.Errorf("nothing was asked: %v", err)
 	}
 	pick := active.Pick{ID: "b", Scored: true, Su: 0.1, Sr: 1e-300, Sd: 3, RankSu: 1, RankSr: 20, RankSd: 3, R: 0.1 + 0.2}
-	questions := []labels.Question{{ID: "c"}, ask.Question(pick), {ID: "a"}}
+	questions := []labels.Question{{ID: "c"}, acquire.Question(pick), {ID: "a"}}
 	if _, err := ledger.Query("test", 3, questions[:1]); err != nil { // and killed
 		t.Fatal(err)
 	}
-	round := func() ([]ask.Answer, error) {
+	round := func() ([]acquire.Labelled, error) {
 		return d.Round(3, 3, func(int, func(string) bool) ([]labels.Question, error) { return questions, nil },
 			func(vacant []string, _ func(string) bool) ([]labels.Question, error) {
 				return make([]labels.Question, len(vacant)), nil
 			})
 	}
 	_, err = round()
-	var awaiting *ask.Awaiting
+	var awaiting *acquire.Awaiting
 	if !errors.As(err, &awaiting) || len(awaiting.Queries) != 3 || awaiting.Of != 3 || awaiting.Round != 3 || !strings.Contains(err.Error(), "round 3: 3 of 3 labels are awaited in "+ledger.Path()) {
 		t.Fatalf("error %v", err)
 	}
@@ -177,7 +177,7 @@ func TestDesk(t *testing.T) {
 		t.Errorf("open: %v", d.Awaiting())
 	}
 	for _, id := range []string{"a", "b", "c"} {
-		if _, err := ledger.Append(labels.Event{Kind: labels.Answered, ID: id, Class: "cat", By: id}); err != nil {
+		if _, err := ledger.Append(labels.Event{Kind: labels.Labelled, ID: id, Class: "cat", By: id}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -185,7 +185,7 @@ func TestDesk(t *testing.T) {
 	if err != nil || len(list) != 3 || list[0].ID != "c" || list[1].By != "b" || list[2].Class != "cat" || d.Awaiting() != nil {
 		t.Fatalf("answers %+v, %v", list, err)
 	}
-	if got, want := list[1].Asking.Scores, ask.Question(pick).Asking.Scores; !maps.Equal(got, want) {
+	if got, want := list[1].QueryInfo.Scores, acquire.Question(pick).QueryInfo.Scores; !maps.Equal(got, want) {
 		t.Errorf("the scores came back as %v, want %v", got, want)
 	}
 }
