@@ -405,7 +405,7 @@ func TestNoneOfThese(t *testing.T) {
 			t.Errorf("%s as tasks: %s, %v", f, tasks, err)
 		}
 	}
-	if kind, class := NoneOf(labels.Answered, "None of these", []string{"cat", "none of these"}); kind != labels.Answered || class != "none of these" {
+	if kind, class := NoneOf(labels.Labelled, "None of these", []string{"cat", "none of these"}); kind != labels.Labelled || class != "none of these" {
 		t.Errorf("at a site: %s %q", kind, class)
 	}
 	if config := StudioConfig(classes); !strings.Contains(config, `<Choice value="None of these"/>`) {
