@@ -227,7 +227,7 @@ func (e *Extended) queryAgain(p *acquire.Campaign) {
 		}
 		if _, ok := p.Domain(v.ID); ok && !slices.Contains(e.Again, v.ID) {
 			e.Again = append(e.Again, v.ID)
-			again = append(again, labels.Event{Kind: labels.Queried, ID: v.ID, Domain: v.Domain, By: ask.ExtendBy, At: v.At})
+			again = append(again, labels.Event{Kind: labels.Queried, ID: v.ID, Domain: v.Domain, By: acquire.ExtendBy, At: v.At})
 		}
 		return true
 	})
