@@ -152,7 +152,7 @@ func TestNoneWithinBudget(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, q := range awaiting.Queries {
-				e := labels.Event{Kind: labels.Answered, ID: q.ID, Class: filepath.Base(q.ID)[:3], By: "ann"}
+				e := labels.Event{Kind: labels.Labelled, ID: q.ID, Class: filepath.Base(q.ID)[:3], By: "ann"}
 				if queries++; queries > n {
 					e.Kind, e.Class = labels.None, ""
 				}
