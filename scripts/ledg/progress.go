@@ -174,7 +174,7 @@ func countProgress(w io.Writer, things string) func(done, total int) {
 	return func(done, total int) {
 		now := time.Now()
 		if first {
-			said = now // the next line has a rate over ten seconds
+			last = now // the next line has a rate over ten seconds
 		}
 		p.Begin(now, float64(done))
 		text := fmt.Sprintf("%s of %s %s, %.1f/s", humanize.Comma(int64(done)), humanize.Comma(int64(total)), things, p.Rate(now, float64(done)))
