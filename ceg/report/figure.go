@@ -32,7 +32,7 @@ type FigureOptions struct {
 	Band plots.Band
 	// Seed selects the run of a single-run figure; nil means the first finished one.
 	Seed *uint64
-	// Count is the number of images in asked; 0 means 24.
+	// Count is the number of images in queried; 0 means 24.
 	Count int
 	// Roots are the folders of images by data set, for figures that show or embed images;
 	// SplitsDir is the folder of the PACS lists. Empty means where the run last found them.
@@ -59,7 +59,7 @@ var figures = []struct {
 	{"tsne", drawTSNE},
 	{"epochs", draw(false, (*Folder).Epochs, plots.Epochs)},
 	{"scores", drawScores},
-	{"asked", draw(false, (*Folder).Queried, plots.ContactSheet)},
+	{"queried", draw(false, (*Folder).Queried, plots.ContactSheet)},
 }
 
 // draw joins what reads a figure's data with what draws it, and notes the rule
@@ -102,6 +102,9 @@ func FigureNames() []string {
 
 // Figure draws the named figure, one of [FigureNames], from the folder's runs.
 func (f *Folder) Figure(ctx context.Context, name string, t plots.Theme, o FigureOptions) (*plots.Grid, error) {
+	if name == "asked" { // the old name of queried
+		name = "queried"
+	}
 	for _, fig := range figures {
 		if fig.name != name {
 			continue

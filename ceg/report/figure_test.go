@@ -256,7 +256,7 @@ func TestFigure(t *testing.T) {
 		o    FigureOptions
 		want string
 	}{
-		{"pie", FigureOptions{}, `no figure "pie", want one of sensitivity, budget, targets, tsne, epochs, scores, asked`},
+		{"pie", FigureOptions{}, `no figure "pie", want one of sensitivity, budget, targets, tsne, epochs, scores, queried`},
 		{"epochs", FigureOptions{Dataset: "pacs"}, "the folder has glyphs paper: choose one"},
 		{"epochs", FigureOptions{Methods: []string{"badge"}}, "none of the methods is in the folder's studies"},
 		{"epochs", FigureOptions{Budget: "2%"}, "none of the methods"},
@@ -265,9 +265,9 @@ func TestFigure(t *testing.T) {
 		{"epochs", FigureOptions{SourceVal: true}, "figure epochs has no source validation accuracy"},
 		{"sensitivity", FigureOptions{Budget: "1%"}, "no study here sweeps a parameter with 1% labels"},
 		{"sensitivity", FigureOptions{Rule: "best"}, `no rule "best"`},
-		{"asked", FigureOptions{Methods: []string{"badge"}}, "no finished run"},
+		{"queried", FigureOptions{Methods: []string{"badge"}}, "no finished run"},
 		{"asked", FigureOptions{Seed: new(uint64(0))}, "seed 0: no finished run"}, // 0 is a seed
-		{"asked", FigureOptions{}, "source/100 is not in the data set"},
+		{"queried", FigureOptions{}, "source/100 is not in the data set"},
 	} {
 		if _, err := f.Figure(context.Background(), tt.name, plots.Print(), tt.o); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s %+v: %v\nwant %s", tt.name, tt.o, err, tt.want)

@@ -137,7 +137,7 @@ func Interactive(dir, name string) {
 }
 
 // Queried shows n queried images of a run, those with the highest scores, with their scores.
-func Queried(dir string, n int) { runFigure(dir, "asked", report.FigureOptions{Count: n}) }
+func Queried(dir string, n int) { runFigure(dir, "queried", report.FigureOptions{Count: n}) }
 
 // runFigure shows a figure of a single run.
 func runFigure(dir, name string, o report.FigureOptions) {

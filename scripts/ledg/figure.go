@@ -42,7 +42,7 @@ func newFigureCommand() *cobra.Command {
   budget       accuracy over the budget, per target and on average
   targets      accuracy on every target, a dot per seed
   epochs       accuracy over the epochs, with the query rounds
-  asked        queried images of a run with their scores
+  queried      queried images of a run with their scores
   tsne         map of a run's features by class and domain, with queried images
   scores       scores of the last query, against those of all candidates
   reliability  confidence against accuracy, before and after ledg calibrate
@@ -51,13 +51,16 @@ Curves are means over seeds, with 95% Student-t intervals or another --band. The
 select it with --run, or with --method, --target and --seed. tsne and scores need the
 run's weights (checkpoint.safetensors) once, and save what they compute in the run's folder.`,
 		Example: `  ledg figure budget --dir runs/glyphs --out budget.svg
-  ledg figure asked --dir runs/glyphs --target sketch --out asked.png
-  ledg figure asked --run runs/mine --out asked.png
+  ledg figure queried --dir runs/glyphs --target sketch --out queried.png
+  ledg figure queried --run runs/mine --out queried.png
   ledg figure tsne --dir runs/glyphs --target sketch --seed 2 --out tsne.pdf
   ledg figure tsne --run runs/mine --out tsne.html`,
 		ValidArgs: append(report.FigureNames(), "reliability"),
 		Args:      cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[0] == "asked" { // the old name
+				args[0] = "queried"
+			}
 			if err := oneOf("figure", args[0], append(report.FigureNames(), "reliability")); err != nil {
 				return err
 			}
@@ -91,7 +94,7 @@ run's weights (checkpoint.safetensors) once, and save what they compute in the r
 			o.Keep = study.Keeper(o.Roots, weights)
 			var f *report.Folder
 			if runDir != "" {
-				if err := oneOf("figure of one run", args[0], []string{"epochs", "asked", "tsne", "scores", "reliability"}); err != nil {
+				if err := oneOf("figure of one run", args[0], []string{"epochs", "queried", "tsne", "scores", "reliability"}); err != nil {
 					return err
 				}
 				if f, err = report.OpenRun(runDir); err == nil {
@@ -133,7 +136,7 @@ run's weights (checkpoint.safetensors) once, and save what they compute in the r
 	flags.StringSliceVar(&o.Targets, "target", nil, "target domain; repeatable (default all)")
 	flags.StringSliceVar(&o.Methods, "method", nil, "method, as tables name it; repeatable (default the paper's)")
 	flags.Uint64Var(&seed, "seed", 0, "seed, in figures of one run (default the first finished)")
-	flags.IntVar(&o.Count, "count", 0, "number of images in the figure asked (default 24)")
+	flags.IntVar(&o.Count, "count", 0, "number of images in the figure queried (default 24)")
 	rootsFlag(cmd, &o.Roots, &o.SplitsDir)
 	flags.StringVar(&weights.Backend, "backend", "", "backend that computes; see ledg backend --help (default auto)")
 	flags.StringVar(&weights.CacheDir, "cache", "", "folder of decoded images and features (default the user's cache folder)")

@@ -67,7 +67,7 @@ ledg: 1 of 3 runs failed: ledg study status runs/tiny shows why, and the same co
 	if status != 0 || stderr != "" || strings.Count(stdout, "\n") != 3 || !strings.Contains(stdout, "\ntable3,glyphs,authors,5%,last_epoch,BvSB,bvsb-ce,,photo,1,") {
 		t.Errorf("table: status %d, stderr %q, stdout\n%s", status, stderr, stdout)
 	}
-	for _, args := range [][]string{{"a.svg", "epochs"}, {"a.png", "asked", "--count", "3", "--theme", "dark"}, {"a.html", "scores"}} {
+	for _, args := range [][]string{{"a.svg", "epochs"}, {"a.png", "queried", "--count", "3", "--theme", "dark"}, {"a.html", "scores"}} {
 		args = append([]string{"figure", "--study", "runs/tiny", "--method", "bvsb-ce", "--out"}, args...)
 		stdout, stderr, status = call(t, dir, args...)
 		if data, err := os.ReadFile(filepath.Join(dir, args[6])); err != nil || len(data) < 1000 || status != 0 || stdout+stderr != "" {
@@ -113,7 +113,7 @@ func TestStudyErrors(t *testing.T) {
 		{[]string{"table", "table9", "--study", "empty"}, 2, `there is no table "table9"; there are table1,`},
 		{[]string{"table", "findings", "--dir", "empty", "--method", "ceg"}, 2, "--method does not apply to the table findings"},
 		{[]string{"table", "findings", "--dir", "empty"}, 1, "findings.yaml: no such file"},
-		{[]string{"figure", "asked", "--out", "x.svg"}, 2, "at least one of the flags in the group [dir run] is required"},
+		{[]string{"figure", "queried", "--out", "x.svg"}, 2, "at least one of the flags in the group [dir run] is required"},
 		{[]string{"figure", "budget", "--run", "empty", "--out", "x.svg"}, 2, `there is no figure of one run "budget"; there are epochs`},
 		{[]string{"figure", "asked", "--run", "empty", "--out", "x.svg"}, 1, "empty: it is not a run's directory: open config.json: no such file"},
 		{[]string{"figure", "pie", "--study", "empty", "--out", "x.svg"}, 2, `there is no figure "pie"; there are sensitivity`},
