@@ -42,6 +42,7 @@ figure budget paper-emoji budget-emoji.svg
 figure epochs paper-emoji epochs.svg --method uniform-ce --method "ceg w/o L_ac w/o L_eg" --method ceg --method "uniform once" --method fixmatch
 figure budget paper budget.svg
 figure sensitivity sensitivity sensitivity.svg
+figure targets domains-emoji domains.svg --preset authors
 figure epochs paper objectives.svg --method jigen --method fact --method ceg --method "uniform-ce all labels at once"
 # Of one run on emoji, whose map and scores are with its records.
 for name in tsne scores asked; do
