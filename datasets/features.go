@@ -14,7 +14,7 @@ const FeaturesFile = "features"
 // openFeatures opens a .npz, .safetensors or .parquet file, whatever its name. Its
 // arrays, of N examples with D features, are:
 //
-//   - features [N, D], or [N, V, D] with V views of each example of which view 0 is the
+//   - features [N, D], or [N, V, D] with V views of each example; view 0 is the
 //     clean one, in float16, float32 or float64
 //   - labels [N], numbers with -1 for unknown, or names with "" for unknown; without it
 //     no class is known

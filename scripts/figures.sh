@@ -45,7 +45,7 @@ figure sensitivity sensitivity sensitivity.svg
 figure targets domains-emoji domains.svg --preset authors
 figure epochs paper objectives.svg --method jigen --method fact --method ceg --method "uniform-ce all labels at once"
 # Of one run on emoji, whose map and scores are with its records.
-for name in tsne scores asked; do
+for name in tsne scores queried; do
 	"$ledg" figure "$name" --run notebooks/results/emoji-run/features-noto-ceg-authors-5pct-s71-6a90e26750 \
 		--root features=datasets/emoji/lite0.npz --out "$out/$name.png" >/dev/null
 done

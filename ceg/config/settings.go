@@ -203,11 +203,11 @@ var table = []Setting{
 		Default: "none, so exploration.rounds decides", value: is([]float64(nil)), Since: 2, Before: `null`},
 
 	{Path: "optimizer.backbone_rate", Help: "learning rate of the backbone", Range: "[0, inf)",
-		Default: "0.003 with weights, or the protocol's; without weights that of the heads, or less", value: (*draft).backboneRate},
+		Default: "0.003 with weights, or the protocol's; without weights the heads' rate, or less", value: (*draft).backboneRate},
 	{Path: "optimizer.class_head_rate", Help: "learning rate of the class head", Range: "[0, inf)",
 		Default: "0.01 with weights, or the protocol's; without weights the data set's, a third of it for sums over domains; twice that on features with preset ledg (ceg, erm, fixmatch)", value: (*draft).classHeadRate},
 	{Path: "optimizer.domain_head_rate", Help: "learning rate of the domain head", Range: "[0, inf)",
-		Default: "0.01 with weights; without weights that of the class head", value: (*draft).domainHeadRate},
+		Default: "0.01 with weights; without weights the class head's", value: (*draft).domainHeadRate},
 	{Path: "optimizer.momentum", Help: "momentum", Range: "[0, 1)", Default: "0.9", value: is(0.9)},
 	{Path: "optimizer.weight_decay", Help: "weight decay", Range: "[0, inf)",
 		Default: "0.0005, or the protocol's", value: func(d *draft) any {

@@ -347,7 +347,7 @@ func (s Setting) kind(t reflect.Type) string {
 	case t.Kind() == reflect.Float64:
 		return "a number"
 	case t.Kind() == reflect.Slice:
-		return "a list of which each is " + s.kind(t.Elem())
+		return "a list, each item " + s.kind(t.Elem())
 	}
 	return "a text"
 }

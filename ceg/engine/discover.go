@@ -101,7 +101,7 @@ func (s search) installed() []Plugin {
 }
 
 // folders returns the folders in which GoMLX looks for plugins: those of PJRT_PLUGIN_LIBRARY_PATH alone where that is
-// set, else go-xla's own below the home folder and /usr/local, then those of the dynamic loader.
+// set, else go-xla's own below the home folder and /usr/local, then the dynamic loader's.
 func (s search) folders() []string {
 	var dirs []string
 	add := func(paths ...string) {

@@ -22,7 +22,7 @@
 //
 //   - Targets: View.NoGrad, or StopGradient.
 //   - More heads: [Linear] in Objective.Nets, Step.Head by its name, and the name among
-//     those of the Minimise.
+//     the variables of Minimise.
 //   - Masks of maps or features: products, as often as needed. Only Forward updates
 //     running statistics; Step.Pool and Step.Head have none.
 //   - Second networks: Objective.Nets, with a name that prefixes their parameters'

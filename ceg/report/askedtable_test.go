@@ -73,8 +73,8 @@ func TestConstantScores(t *testing.T) {
 	for second, want := range map[float64]string{0.574: "S_r is 0.57 for all", 0.58: "S_r is 0.57 to 0.58 for all", 0.6: ""} {
 		list := tiles(second)
 		note := constantScores(list)
-		if kept := len(list[1].Scores); !strings.Contains(note, want) || (note == "") != (want == "") || (kept == 2) != (want == "") {
-			t.Errorf("%v: %d scores, note %q, want %q", second, kept, note, want)
+		if scores := len(list[1].Scores); !strings.Contains(note, want) || (note == "") != (want == "") || (scores == 2) != (want == "") {
+			t.Errorf("%v: %d scores, note %q, want %q", second, scores, note, want)
 		}
 	}
 }

@@ -52,7 +52,7 @@ func lookAtMap(ctx context.Context, f *Folder, o FigureOptions) (*interactive.Fi
 	scores := map[string]result.Candidate{}
 	switch list, err := m.out.Scores(); {
 	case err == nil:
-		fig.Note = "Scores: of queried images those of their query, of the others those of the last round by the final network."
+		fig.Note = "Scores: at the query for queried images, at the last round by the final network for the others."
 		for _, c := range list {
 			scores[c.ID] = c
 		}

@@ -172,7 +172,7 @@ func meanSD(s *result.Summary, sameN bool) string {
 
 // claimColumns are the columns with the rows' differences from the baseline.
 func claimColumns(baseline string) []result.Column {
-	return []result.Column{{Name: "minus " + baseline, Right: true}, {Name: "p: t, flips, Holm", Right: true}}
+	return []result.Column{{Name: "minus " + baseline, Right: true}, {Name: "p: t, perm., Holm", Right: true}}
 }
 
 // claimCells formats a difference with its interval, and with its p-values.

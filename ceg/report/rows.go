@@ -255,5 +255,5 @@ func correct(list []*claim) (notes []string) {
 	if !shown {
 		return nil
 	}
-	return []string{fmt.Sprintf("p: two-sided p-values of Student's t, of the exact sign-flip test (up to n = %d; at least 2/2^n), and of t after Holm correction over this table (tests: %d). ~: the last is above %.2f.", result.MaxFlips, family, 1-result.Level)}
+	return []string{fmt.Sprintf("p: two-sided p-values of Student's t, of the exact sign-flip (permutation) test (up to n = %d; at least 2/2^n), and of t after Holm correction over this table (tests: %d). ~: the last is above %.2f.", result.MaxFlips, family, 1-result.Level)}
 }

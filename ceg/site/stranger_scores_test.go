@@ -181,7 +181,7 @@ func TestStrangerScores(t *testing.T) {
 	t.Logf("data,in_pool,score,auroc,%s,strangers_10,fresh_10\n%s", strings.ReplaceAll(strings.Join(sets, ","), " ", "_"), table.String())
 }
 
-// scores are all scores with class c unknown. far are images of other kinds, some of which are
+// scores are all scores with class c unknown. far are images of other kinds; some are
 // known as blank; apart are the others by kind.
 func (s *simulation) scores(c int, inPool bool, far site.Part, blank []int, apart map[string][]int) map[string]scored {
 	const most = 700

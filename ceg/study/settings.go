@@ -22,7 +22,7 @@ var axes = map[string]string{
 	"network.weights":              "use the study's weights",
 	"generalization.style_weights": "use the study's style_weights",
 	"exploration.budget":           "use the study's budgets",
-	"format":                       "it is that of the files",
+	"format":                       "the files set it",
 }
 
 // layer is a part of a study that names settings, and where it stands in the file.

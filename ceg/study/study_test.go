@@ -151,7 +151,7 @@ func TestParseRefuses(t *testing.T) {
 		{"number for a truth", head + "set: {exploration.softmax_twice: 1}\n", "exploration.softmax_twice: 1, want true or false"},
 		{"null", head + "set: {generalization.tau: null}\n", "generalization.tau: null, want a number"},
 		{"no number", head + "set: {generalization.tau: .nan}\n", "generalization.tau: NaN, want a number"},
-		{"list", head + "set: {schedule.query_after: [1, x]}\n", "want a list of which each is a whole number"},
+		{"list", head + "set: {schedule.query_after: [1, x]}\n", "want a list, each item a whole number"},
 		{"axis", head + "set: {exploration.budget: 5%}\n", "s.yaml:4: set.exploration.budget: exploration.budget cannot be set here: use the study's budgets"},
 		{"axis by its short name", head + "set: {budget: 5%}\n", "s.yaml:4: set.budget: exploration.budget cannot be set here: use the study's budgets"},
 		{"setting in a variant", head + "variants:\n  - {name: x}\n  - name: y\n    set:\n      tua: 1\n", `s.yaml:8: variants[1].set.tua: no such setting`},

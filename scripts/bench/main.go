@@ -142,7 +142,7 @@ repeat the third and is left out, 336.`,
 	f.StringVar(&backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
 	f.TextVar(&n.Precision, "precision", config.TF32, "numbers that the network computes in: tf32, float32, or bfloat16 (XLA only)")
 	f.BoolVar(&data, "data", false, "also time steps on images of a data set, through the loader")
-	f.StringVar(&dataset, "dataset", datasets.Drawn, "data set, of which the last domain is the target: "+strings.Join(datasets.Names(), ", "))
+	f.StringVar(&dataset, "dataset", datasets.Drawn, "data set; its last domain is the target: "+strings.Join(datasets.Names(), ", "))
 	f.StringVar(&root, "root", "", "folder of the data set's images")
 	f.StringVar(&source.SplitsDir, "splits", "", "folder of the PACS lists, if they are not in or beside --root")
 	f.Uint64Var(&source.Seed, "split-seed", 0, "seed of the train/val split where none is official")

@@ -95,7 +95,7 @@ func write(path, folder string) error {
 	return nil
 }
 
-// writeTable writes a domain for each example: its own for those of the target.
+// writeTable writes a domain for each example. The target's images keep their own.
 func writeTable(path string, data *datasets.Dataset, target int, sources, domain []int) error {
 	var text strings.Builder
 	w := csv.NewWriter(&text)

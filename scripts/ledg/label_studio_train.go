@@ -49,7 +49,7 @@ func (b *studioBackend) last() (n int) {
 	return n
 }
 
-// changed starts training if enough labels differ from those of the newest model.
+// changed starts training if enough labels differ from the newest model's.
 func (b *studioBackend) changed() {
 	if b.every == 0 {
 		return

@@ -35,8 +35,8 @@ func terminal(t *testing.T) (user, program *os.File) {
 	return user, program
 }
 
-// In a terminal, a folder that can be read in two ways is asked about, until the answer is yes or no.
-func TestUnclearLayoutIsAsked(t *testing.T) {
+// In a terminal, a folder that can be read in two ways is asked about, until the reply is yes or no.
+func TestUnclearLayoutQuestion(t *testing.T) {
 	t.Parallel()
 	root := photoFolder(t)
 	for _, name := range []string{"cat", "dog"} {
@@ -44,7 +44,7 @@ func TestUnclearLayoutIsAsked(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for answer, want := range map[string]string{
+	for reply, want := range map[string]string{
 		"n\n":        "read as site/**/image: 2 sites, no classes",
 		"YES\n":      "read as site/class: 2 sites, 4 classes",
 		"\n":         "read as site/class: 2 sites, 4 classes",
@@ -58,15 +58,15 @@ func TestUnclearLayoutIsAsked(t *testing.T) {
 			t.Fatal(err)
 		}
 		program.Close()
-		if _, err := io.WriteString(user, answer); err != nil {
+		if _, err := io.WriteString(user, reply); err != nil {
 			t.Fatal(err)
 		}
-		said, _ := io.ReadAll(user) // ends with an error when the program has ended
+		shown, _ := io.ReadAll(user) // ends with an error when the program has ended
 		if err := cmd.Wait(); err != nil {
-			t.Errorf("%q: %v", answer, err)
+			t.Errorf("%q: %v", reply, err)
 		}
-		if n := strings.Count(string(said), "classes? [Y/n]"); !strings.Contains(string(said), want) || n != strings.Count(answer, "\n") {
-			t.Errorf("%q: want %s after each question, got\n%s", answer, want, said)
+		if n := strings.Count(string(shown), "classes? [Y/n]"); !strings.Contains(string(shown), want) || n != strings.Count(reply, "\n") {
+			t.Errorf("%q: want %s after each question, got\n%s", reply, want, shown)
 		}
 	}
 }

@@ -29,7 +29,7 @@ sources. A method is one of each: ledg train --strategy NAME --objective NAME.
 
 --method is the short form: a strategy (with objective ceg), STRATEGY-ce (objective erm),
 STRATEGY+OBJECTIVE, or an objective, with random labels upfront. All objectives use CEG's
-optimisation, as in the paper; --protocol original uses that of their published code.`,
+optimisation, as in the paper; --protocol original follows their published code.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)

@@ -213,7 +213,7 @@ func (p *Campaign) Begin(list []Labelled) error {
 }
 
 // spend takes labels that are needed before the first round from the rounds, as far as they are
-// more than the initial ones: to labels, of which before have been taken already.
+// more than the initial ones: to labels; before are taken already.
 func (p *Campaign) spend(before, to int) {
 	over := max(to-p.initial, 0) - max(before-p.initial, 0)
 	for i, n := range p.rounds {

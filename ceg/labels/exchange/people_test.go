@@ -196,7 +196,7 @@ func TestMacArchives(t *testing.T) {
 	}
 }
 
-// A file with content of which nothing is read is an error that says what was looked for.
+// A file whose content is all ignored is an error that says what was looked for.
 func TestNothingRead(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

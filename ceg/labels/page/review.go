@@ -196,7 +196,7 @@ func (v *reviews) groups(examples []int, m head.Matrix) (groups []int, err error
 // reviewReply is a list of images to check again.
 type reviewReply struct {
 	// Why is the reason why there is no list, empty if there is one; Working is true while it is
-	// computed, of which Percent is done, if that is known.
+	// computed, and Percent the share done, if it is known.
 	Why     string       `json:"why,omitempty"`
 	Working bool         `json:"working,omitempty"`
 	Percent int64        `json:"percent,omitempty"`

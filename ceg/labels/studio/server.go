@@ -128,7 +128,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-// handle registers a handler for bodies of at most most bytes, each of which needs a slot. Its
+// handle registers a handler for bodies of up to most bytes; each request needs a slot. Its
 // error is one line of the response and of the log.
 func (s *Server) handle(pattern string, most int64, slots chan struct{}, h func(w http.ResponseWriter, r *http.Request) (any, error)) {
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {

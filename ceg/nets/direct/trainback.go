@@ -129,7 +129,7 @@ var zeros [slice]float32
 
 // finish turns the results of wideBack into the gradients of the first convolution's weights and
 // of its input x. With t the gradients of the normalised maps times their scales, of means m and
-// of means q when multiplied by the normalised values, those of the maps are
+// of means q when multiplied by the normalised values, the maps' are
 //
 //	t - m - q*inv*w*(x-mean(x))
 //

@@ -317,7 +317,7 @@ func (s *stream) finish(t *task, i int) error {
 	return nil
 }
 
-// compare compares an image's clean features with those of the first.
+// compare compares an image's clean features with the first image's.
 func (s *stream) compare(row []byte, digest string) {
 	switch {
 	case s.first == nil:

@@ -36,7 +36,7 @@ type scanComponent struct {
 }
 
 // maxScans is how many scans are decoded. Progressive files have about ten; one of few
-// bytes, each of which goes through the whole picture, could have thousands.
+// bytes could have thousands, and each goes through the whole picture.
 const maxScans = 100
 
 // scan reads a scan: its header (T.81, B.2.3) and its data.
