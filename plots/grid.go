@@ -117,7 +117,7 @@ func (g *Grid) layout() (layout, error) {
 		}
 		l.data.X = free / vg.Length(columns)
 		l.data.Y = l.data.X * vg.Length(g.Aspect)
-		if l.data.X < 20 {
+		if !(l.data.X >= 20) { // NaN where labels leave no room
 			return layout{}, fmt.Errorf("plots: %v wide is too narrow for %d columns", g.Width, columns)
 		}
 	}

@@ -95,6 +95,16 @@ func move(t *testing.T, ctx context.Context, x, y float64) {
 
 const card = `(c => c.hidden ? "" : c.innerText.replaceAll("\n", "|"))(document.querySelector(".card"))`
 
+// shownCard returns the card's text as soon as it is shown: a frame after the pointer moved.
+func shownCard(t *testing.T, ctx context.Context) string {
+	t.Helper()
+	for end := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if text := js[string](t, ctx, card); text != "" || time.Now().After(end) {
+			return text
+		}
+	}
+}
+
 // An image is found by pointer and by keys, with its picture; hidden series are neither found nor
 // drawn nor in the table.
 func TestFigureInBrowser(t *testing.T) {
@@ -110,7 +120,7 @@ func TestFigureInBrowser(t *testing.T) {
 			t.Errorf("%s: the still figure is beside the drawn one", scheme)
 		}
 		move(t, ctx, width/2+3, width/2-3)
-		if got, want := js[string](t, ctx, card), "d1/4.png|domain: d1|class: b|queried: round 1|uncertainty: 0.4"; got != want {
+		if got, want := shownCard(t, ctx), "d1/4.png|domain: d1|class: b|queried: round 1|uncertainty: 0.4"; got != want {
 			t.Errorf("%s: in the middle is %q, want %q", scheme, got, want)
 		}
 		if got := js[string](t, ctx, `(s => s.backgroundPosition + " " + s.backgroundSize + " " + s.backgroundImage.slice(0, 21))(document.querySelector(".picture").style)`); got != `-384px 0px 864px auto url("data:image/jpeg;` {
