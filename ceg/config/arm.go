@@ -133,7 +133,8 @@ func (c Config) parts() Arm {
 }
 
 // unsaid returns the words of a variant that the arm's parts do not contain yet: without the
-// schedule, the selection, a selection that is "w/o" something, and words after "instead of".
+// schedule, the selection, the training, a selection that is "w/o" something, and words after
+// "instead of". In "random domains" random is no selection.
 func (a Arm) unsaid(variant string) string {
 	if a.Schedule == Once {
 		variant = strings.Replace(variant, " all labels at once", "", 1)
@@ -147,14 +148,15 @@ func (a Arm) unsaid(variant string) string {
 				break
 			}
 			link := w == "w/o" || w == "w/" || w == "after"
-			if a.says(w) || link && i+1 < len(words) && (a.says(words[i+1]) || w == "w/o" && isSelection(words[i+1])) ||
+			if a.says(w) && !(i+1 < len(words) && words[i+1] == "domains") || link && i+1 < len(words) && (a.says(words[i+1]) || w == "w/o" && isSelection(words[i+1])) ||
 				i > 0 && words[i-1] == "w/o" && isSelection(w) {
 				continue
 			}
 			left = append(left, w)
 		}
-		if len(left) > 0 {
-			phrases = append(phrases, strings.Join(left, " "))
+		text := strings.Join(left, " ")
+		if text != "" && !strings.EqualFold(text, nameOf(trainingNames, a.Objective).name) {
+			phrases = append(phrases, text)
 		}
 	}
 	return strings.Join(phrases, ", ")

@@ -43,6 +43,8 @@ func TestArmOfVariant(t *testing.T) {
 		{"uniform", "once, batches of 8", "once", "", "Random + CEG loss, upfront, batches of 8"},
 		{"ceg", "w/o S_u", "published", "", "CEG (published schedule), w/o S_u"},
 		{"ceg", "published", "published", "", "CEG (published schedule)"},
+		{"uniform", "CEG loss random", "once", "", "Random + CEG loss, upfront"},
+		{"ceg", "random domains", "published", "", "CEG (published schedule), random domains"},
 		{"ceg", "after TypiClust", "published", "typiclust", "TypiClust then CEG selection + CEG loss (published schedule)"},
 		{"fixmatch", "k-means ema", "once", "kmeans", "k-means + FixMatch, upfront, ema"},
 		{"logistic", "none", "once", "", "Random + logistic regression, upfront"},
