@@ -49,7 +49,7 @@ type run struct {
 
 	epoch, steps int
 	reliable     reliableSet
-	// pending is the record of an epoch that waits for answers, and changed the number
+	// pending is the record of an epoch that waits for labels, and changed the number
 	// of labels that came or went otherwise since the last record.
 	pending *result.Record
 	changed int
@@ -93,14 +93,14 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 	if err := r.prepareExamples(ctx, o); err != nil {
 		return nil, err
 	}
-	if c.Exploration.Oracle == config.People { // the answers differ from run to run: nothing is shared
+	if c.Exploration.Oracle == config.People { // the labels differ from run to run: nothing is shared
 		return r, nil
 	}
 	return r, r.folder.Share(o.Beginnings, r.campaign.SharedEpochs(), r.examples.Digest, r.trainer.Backend)
 }
 
 // mayResume returns an error if the run in the folder cannot go on: its labels differ, it is of
-// another config, or its questions wait for answers.
+// another config, or its queries wait for labels.
 func mayResume(c Config, o Options) error {
 	if o.Labels == "" {
 		if err := sameLabels(c, o.Dir); err != nil {

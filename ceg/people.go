@@ -39,11 +39,11 @@ func (r *run) setPeople(o Options) error {
 	return nil
 }
 
-// stillAwaiting returns an *ErrAwaitingLabels if the run in a folder has asked
-// questions without an answer, before anything else is opened.
+// stillAwaiting returns an *ErrAwaitingLabels if the run in a folder has
+// queries without a label, before anything else is opened.
 func stillAwaiting(c Config, o Options) error {
 	if _, err := os.Stat(filepath.Join(o.Dir, labels.File)); err != nil {
-		return nil // nothing was asked
+		return nil // nothing was queried
 	}
 	d, err := rundir.Open(o.Dir, c, result.Place{}, o.Resume, nil) // of the same config, and of nobody else now
 	if err != nil {

@@ -24,7 +24,7 @@ type record struct {
 // is reports whether the record is of one of the kinds.
 func (r *record) is(list ...Kind) bool { return slices.Contains(list, kinds[r.kind]) }
 
-// names numbers strings in the order of their coming. "" is 0.
+// names numbers strings in order of first occurrence. "" is 0.
 type names struct {
 	list   []string
 	number map[string]int32

@@ -91,7 +91,7 @@ func (c *confused) add(r result.PlannedRun, out *result.Run) error {
 	return nil
 }
 
-// table has a row per class and a column per answer.
+// table has a row per class and a column per prediction.
 func (c *confused) table() *result.Table {
 	t := &result.Table{Title: fmt.Sprintf("Confusion matrix of %s on %s, preset %s: images of the target domain at the last epoch, with %s labels", c.name, datasetTitle(c.group.dataset), c.group.preset, c.budget)}
 	t.Columns = []result.Column{{Name: "class"}}

@@ -6,7 +6,7 @@ import (
 )
 
 // ClassTally counts predictions of one class: Total images have it, Predicted are predicted as it,
-// Correct are both. Its JSON is the array [correct, total, said].
+// Correct are both. Its JSON is the array [correct, total, predicted].
 type ClassTally struct{ Correct, Total, Predicted int }
 
 // F1 returns the harmonic mean of precision and recall, 2 Correct/(Total + Predicted), in [0, 1]; 0
@@ -18,7 +18,7 @@ func (c ClassTally) F1() float64 {
 // Recall returns the accuracy on the images of the class, in [0, 1].
 func (c ClassTally) Recall() float64 { return Tally{Correct: c.Correct, Total: c.Total}.Share() }
 
-// MarshalJSON returns [correct,total,said].
+// MarshalJSON returns [correct,total,predicted].
 func (c ClassTally) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(nil, "[%d,%d,%d]", c.Correct, c.Total, c.Predicted), nil
 }
@@ -27,7 +27,7 @@ func (c ClassTally) MarshalJSON() ([]byte, error) {
 func (c *ClassTally) UnmarshalJSON(data []byte) error {
 	var list []int
 	if err := json.Unmarshal(data, &list); err != nil || len(list) != 3 {
-		return fmt.Errorf("a class is %s, want [correct,total,said]", data)
+		return fmt.Errorf("a class is %s, want [correct,total,predicted]", data)
 	}
 	*c = ClassTally{list[0], list[1], list[2]}
 	return nil
@@ -129,7 +129,7 @@ func NewAccuracy(domain, split string, classes int, confusion bool) Accuracy {
 	return a
 }
 
-// Count adds a prediction, answer, for an image of class truth; a negative truth is unknown.
+// Count adds a prediction for an image of class truth; a negative truth is unknown.
 func (a *Accuracy) Count(predicted, truth int) {
 	a.Tally.Count(predicted, truth)
 	if truth < 0 {

@@ -75,7 +75,7 @@ func ReadPlace(dir string) (p Place, err error) {
 	return p, nil
 }
 
-// Locate returns where the data of a run is: the values in said, and for the rest the values that
+// Locate returns where the data of a run is: the values in place, and for the rest those that
 // the run in dir stores. An empty dir remembers nothing.
 func Locate(dir, dataset string, place Place) (Place, error) {
 	if dir == "" {

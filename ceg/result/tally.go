@@ -14,7 +14,7 @@ type Tally struct {
 	Unknown int
 }
 
-// Count adds a prediction, answer, for an image of class truth; a negative truth is unknown.
+// Count adds a prediction for an image of class truth; a negative truth is unknown.
 func (t *Tally) Count(predicted, truth int) {
 	switch {
 	case truth < 0:

@@ -189,7 +189,7 @@ func (p *probe) logits(w []float64, batch []int) (logits, lengths []float64) {
 }
 
 // entropy returns the mean cross-entropy of some rows and sets slope to its gradient.
-// Of a logit s z.w/|w| that by w is s (z - (z.u) u) / |w|, u = w/|w|.
+// For a logit s z.w/|w|, the gradient with respect to w is s (z - (z.u) u) / |w|, u = w/|w|.
 func (p *probe) entropy(w []float64, batch []int, slope []float64) float64 {
 	d, n := p.z.d, float64(len(batch))
 	logits, lengths := p.logits(w, batch)

@@ -100,7 +100,7 @@ func newHelpCommand(root *cobra.Command) *cobra.Command {
 }
 
 // markStarted wraps every RunE below cmd so that the returned flag becomes true
-// once one is entered: an error before that is one of usage, whoever found it.
+// once one is entered: an earlier error is a usage error.
 func markStarted(cmd *cobra.Command) *bool {
 	started := new(bool)
 	var walk func(c *cobra.Command)

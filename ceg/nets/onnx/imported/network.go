@@ -331,7 +331,7 @@ func (n *Network) shape() error {
 func (n *Network) Bytes() bool { return n.bytes }
 
 // Side returns the side of images: the file's, or the requested one if the file permits any.
-// Contradicting sides are an error; asked may be 0.
+// Contradicting sides are an error; side may be 0.
 func (n *Network) Side(side int) (int, error) {
 	if n.Size > 0 && side > 0 && n.Size != side {
 		return 0, fmt.Errorf("%s takes images of %d pixels a side, and %d were requested", n.Path, n.Size, side)
