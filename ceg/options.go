@@ -69,7 +69,7 @@ type Options struct {
 	Wait bool
 	// Ready, if not nil, is called once the folder of a run with human annotators is ready for
 	// the labelling page. It is called before images are prepared, which may take long, and
-	// again whenever the run continues. It must return quickly.
+	// again whenever the run continues or waits. It must return quickly.
 	Ready func()
 	// Observe, if not nil, is called with the run's progress. It must return quickly.
 	Observe func(Event)

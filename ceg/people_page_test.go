@@ -1,10 +1,12 @@
 package ceg_test
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/labels"
@@ -38,5 +40,21 @@ func TestLabellingBeforePreparing(t *testing.T) {
 	var awaiting *ceg.ErrAwaitingLabels
 	if _, err := ceg.Run(t.Context(), c, o); !errors.As(err, &awaiting) || !looked {
 		t.Fatalf("got %v; looked: %v", err, looked)
+	}
+}
+
+// A resumed run that waits for labels can be labelled: it says so before it waits.
+func TestLabellingAfterResume(t *testing.T) {
+	c := peopleConfig(t, "night", "uniform-ce", "6")
+	o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Root: unlabelled(t), Backend: "go", CacheDir: t.TempDir()}
+	var awaiting *ceg.ErrAwaitingLabels
+	if _, err := ceg.Run(t.Context(), c, o); !errors.As(err, &awaiting) {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	defer stop()
+	o.Resume, o.Wait, o.Ready = true, true, stop
+	if _, err := ceg.Run(ctx, c, o); !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v, want a run that was stopped as soon as it could be labelled", err)
 	}
 }

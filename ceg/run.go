@@ -38,6 +38,9 @@ func Run(ctx context.Context, c Config, o Options) (*result.Result, error) {
 			return res, err
 		}
 		newVoice(o.Observe, c.Schedule.Epochs).say("%v", awaiting)
+		if o.Ready != nil { // a resumed run is not opened before its labels are there
+			o.Ready()
+		}
 		if err := awaitLabels(ctx, o.Dir); err != nil {
 			return nil, err
 		}

@@ -8,7 +8,7 @@
 #
 # Other arguments are passed on to go test: scripts/test.sh -short
 #
-# --all fetches XLA's plugin for the CPU, 63 MB, and ONNX Runtime, 28 MB, from PyPI into the
+# --all fetches XLA's plugin for the CPU, 63 MB, and ONNX Runtime, 27 MB, from PyPI into the
 # user's cache folder (ledg/xla, ledg/onnxruntime). Without --all, ONNX Runtime is tested where it
 # is in that folder. LEDG_TEST_XLA and LEDG_TEST_ORT name a library instead, or are "off".
 set -euo pipefail

@@ -105,6 +105,8 @@ func TestTrainWithPeople(t *testing.T) {
 	checkError(t, `--oracle: "crowd", want one of simulated, ask`, 2, stdout, stderr, status)
 	stdout, stderr, status = call(t, dir, "train", "--target", "photo", "--wait", "--out", filepath.Join(dir, "other"))
 	checkError(t, "--wait: only a run with --oracle ask", 2, stdout, stderr, status)
+	stdout, stderr, status = call(t, dir, "train", "--target", "photo", "--label", "--out", filepath.Join(dir, "other"))
+	checkError(t, "--label: only a run with --oracle ask", 2, stdout, stderr, status)
 
 	// Without people only labelled images can be queried, and there are none.
 	stdout, stderr, status = call(t, dir, "train", "--dataset", "folder", "--root", moved, "--classes", "cat,dog", "--net", "smallcnn", "--target", "night", "--budget", "8", "--out", filepath.Join(dir, "other"), "--quiet")

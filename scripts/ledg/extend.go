@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ledg-go/ledg/ceg"
-	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/learner/model"
 	"github.com/ledg-go/ledg/ceg/rundir/shell"
 	"github.com/ledg-go/ledg/datasets"
@@ -101,8 +100,8 @@ func extend(cmd *cobra.Command, x ceg.Extension, f *trainFlags, words model.Weig
 	if embedded {
 		options.Root, options.KeepFeatures = x.Root, true
 	}
-	if f.wait = f.wait || f.page; f.wait && e.Config.Exploration.Oracle != config.People {
-		return usagef("--wait: only a run with --oracle %s waits for labels", config.People)
+	if err := f.mayWait(e.Config); err != nil {
+		return err
 	}
 	say := func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }
 	if options.Weights, options.Style, err = model.OpenWeights(cmd.Context(), &e.Config, words, false, say); err != nil {

@@ -268,8 +268,8 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if f.wait = f.wait || f.page; f.wait && c.Exploration.Oracle != config.People {
-		return usagef("--wait: only a run with --oracle %s waits for labels", config.People)
+	if err := f.mayWait(c); err != nil {
+		return err
 	}
 	options := ceg.Options{Dir: f.out, Resume: f.resume, Root: cmp.Or(f.data.root, f.images), SplitsDir: f.data.splits, Labels: f.data.labels, FollowLinks: f.data.followLinks,
 		Backend: f.backend, CacheDir: f.cache, Beginnings: f.beginnings, NoEstimate: f.noEstimate, Wait: f.wait}
@@ -313,6 +313,19 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 		options.Ready, options.Observe = p.show, p.observe
 	}
 	return f.train(cmd, c, options)
+}
+
+// mayWait makes --label wait, and reports --wait and --label without human annotators.
+func (f *trainFlags) mayWait(c config.Config) error {
+	if (f.wait || f.page) && c.Exploration.Oracle != config.People {
+		flag := "--wait"
+		if f.page {
+			flag = "--label"
+		}
+		return usagef("%s: only a run with --oracle %s waits for labels", flag, config.People)
+	}
+	f.wait = f.wait || f.page
+	return nil
 }
 
 // train runs, and prints the result.
