@@ -265,7 +265,7 @@ func (f *Figure) spec() (s spec, t names) {
 func roundName(r int) string {
 	switch r {
 	case -1:
-		return "not asked"
+		return "not queried"
 	case 0:
 		return "before training"
 	}
