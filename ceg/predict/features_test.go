@@ -108,7 +108,7 @@ func TestFeaturesRun(t *testing.T) {
 					}
 				}
 			}
-			if _, err := p.Calibrate(t.Context()); err == nil || !strings.Contains(err.Error(), "have 30 labelled validation images, and a temperature needs at least 50") ||
+			if _, err := p.Calibrate(t.Context()); err == nil || !strings.Contains(err.Error(), "have 30 labelled validation images and 0 cross-validated labels, and a temperature needs at least 50") ||
 				!strings.Contains(err.Error(), "ledg train --labels FILE.csv") || !strings.Contains(err.Error(), "--images FOLDER --ask") {
 				t.Errorf("calibrated on 30 images: %v", err)
 			}

@@ -334,7 +334,7 @@ assert report["visits"][0]["images"] > 0, report
 try:
     ledg.train("try/photos", out="x", classes=["mammal", "vehicle"], target="nowhere", budget=12, progress=False)
 except ledg.LedgError as e:
-    assert 'no domain "nowhere"' in str(e), e
+    assert 'no site "nowhere"' in str(e), e
 else:
     raise AssertionError("a target that is no domain")
 `
