@@ -1,7 +1,6 @@
 package predict
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -98,10 +97,10 @@ func (p *Predictor) howToLabel() string {
 	}
 	extend := ""
 	if p.Model.Config.Network.Name == config.Linear {
-		extend = shell.Line("ledg", "extend", p.dir, "--budget", fmt.Sprint(LeastCalibrated)) + " queries more labels. Or g"
+		extend = fmt.Sprintf("%s queries more labels. ", shell.Line("ledg", "extend", p.dir, "--budget", fmt.Sprint(LeastCalibrated)))
 	}
-	return fmt.Sprintf("%sive a new run labels of more images, with %s: a tenth of them is kept for validation, and at least one of five in a class and domain. Without, %s measures accuracy and sets thresholds on a new site",
-		cmp.Or(extend, "G"), shell.Line("ledg", "train", "--labels", "FILE.csv"), shell.Line("ledg", "site", p.dir, "--images", "FOLDER", "--ask"))
+	return extend + fmt.Sprintf("Give a new run labels of more images, with %s: a tenth of them is kept for validation, and at least one of five in a class and domain. Without, %s measures accuracy and sets thresholds on a new site",
+		shell.Line("ledg", "train", "--labels", "FILE.csv"), shell.Line("ledg", "site", p.dir, "--images", "FOLDER", "--ask"))
 }
 
 // labelledOf lists the examples of known class that satisfy want.
