@@ -71,7 +71,8 @@ func (f *Folder) armName(r result.PlannedRun) (name, short string) {
 	if !ok {
 		return r.Label(), r.Label()
 	}
-	return a.Name() + r.SweptText(), a.Short() + r.SweptText()
+	text := cmp.Or(f.swept[r.Variant], r.SweptText())
+	return a.Name() + text, a.Short() + text
 }
 
 // ArmName returns the display name of a run's arm.

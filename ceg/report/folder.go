@@ -22,6 +22,7 @@ type Folder struct {
 	all      *result.Runs
 	outcomes map[string]*result.Run // by directory
 	arms     map[string]config.Arm  // by ArmKey
+	swept    map[string]string      // display names of settings, by the variants of sweptRows
 	// read are the versions of the runs that were read for a figure, by their labels,
 	// which are in order in names.
 	read  *versions

@@ -32,6 +32,9 @@ type TableOptions struct {
 	// Methods are labels of the rows to show, with ", preset NAME" as in the row; empty means
 	// all. Holm's correction is over these rows.
 	Methods []string
+	// Sweeps shows each setting of a sweep as a row, such as "ceg delta=0.3". It goes with the
+	// tables "methods", "budgets" and "targets".
+	Sweeps bool
 	// Targets are the target domains to show and to average over; empty means all.
 	Targets []string
 	// Chosen adds a row that selects, for each target, the row with the highest mean source
@@ -86,6 +89,12 @@ func (f *Folder) Table(name string, o TableOptions) ([]*result.Table, error) {
 	f, err := f.onTargets(o.Targets)
 	if err != nil {
 		return nil, err
+	}
+	if o.Sweeps {
+		if spec.Name != allMethods || name == allConfusions {
+			return nil, fmt.Errorf("table %s: it has no swept settings, the tables %s, %s and %s do", name, allMethods, allBudgets, allTargets)
+		}
+		f = f.sweptRows()
 	}
 	for _, m := range o.Methods {
 		if !slices.ContainsFunc(f.Runs, func(r result.PlannedRun) bool { return f.means(m, r) }) {
@@ -153,6 +162,21 @@ func (f *Folder) onTargets(targets []string) (*Folder, error) {
 	some := *f
 	some.Runs = slices.DeleteFunc(slices.Clone(f.Runs), func(r result.PlannedRun) bool { return !slices.Contains(targets, r.Target) })
 	return &some, nil
+}
+
+// sweptRows is the folder with each swept setting as a variant, which has a row.
+func (f *Folder) sweptRows() *Folder {
+	rows := *f
+	rows.Runs, rows.swept = slices.Clone(f.Runs), map[string]string{}
+	for i, r := range rows.Runs {
+		if r.Sweep != nil {
+			r.Variant = strings.TrimPrefix(r.Label(), r.Method+" ")
+			rows.swept[r.Variant] = r.SweptText()
+			r.Sweep = nil
+			rows.Runs[i] = r
+		}
+	}
+	return &rows
 }
 
 // hint lists the available alternatives.

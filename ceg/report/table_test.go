@@ -150,6 +150,35 @@ func TestTables(t *testing.T) {
 	}
 }
 
+// With Sweeps each setting is a row, and one that two sweeps share is one row.
+func TestSweptRows(t *testing.T) {
+	f := figureFolder(t)
+	tables, err := f.Table("targets", TableOptions{Sweeps: true, Baseline: "ceg delta=0.3", Budget: "5%"})
+	if err != nil || len(tables) != 1 {
+		t.Fatal(len(tables), err)
+	}
+	if want := "Differences to CEG (published schedule, preset paper), delta = 0.3 on glyphs"; !strings.HasPrefix(tables[0].Title, want) {
+		t.Errorf("title %q, want %q...", tables[0].Title, want)
+	}
+	got := map[string]string{}
+	for _, row := range tables[0].Rows {
+		got[row[0].Text] = row[2].Text + " " + row[3].Text
+	}
+	for _, name := range []string{"delta = 0", "delta = 1"} {
+		if d := got["CEG (published schedule, preset paper), "+name]; d != "-3.00 -3.00" {
+			t.Errorf("%s: %q, want -3.00 on both targets; rows %v", name, d, got)
+		}
+	}
+	if tables, err = f.Table("methods", TableOptions{Budget: "5%"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range tables[0].Rows {
+		if strings.Contains(row[0].Text, "delta") {
+			t.Errorf("without Sweeps there is the row %q", row[0].Text)
+		}
+	}
+}
+
 func TestTableRefuses(t *testing.T) {
 	f := handFolder(t)
 	for _, tt := range []struct {
@@ -165,6 +194,7 @@ func TestTableRefuses(t *testing.T) {
 		{"table3", TableOptions{Dataset: "pacs"}, `no runs for table3 (data set "pacs"`},
 		{"table3", TableOptions{Budget: "10%"}, "there are glyphs paper 5%, glyphs paper 100%"},
 		{"table3", TableOptions{Preset: "authors"}, "no runs for table3"},
+		{"table4", TableOptions{Sweeps: true}, "it has no swept settings, the tables methods, budgets and targets do"},
 	} {
 		if _, err := f.Table(tt.table, tt.o); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s %+v: %v\nwant %s", tt.table, tt.o, err, tt.want)

@@ -89,6 +89,7 @@ sign-flip tests up to n = 20, and Holm's correction over the table. CSV has one 
 	flags.StringVar(&o.Measure, "measure", report.MeasureNames()[0], "metric: "+strings.Join(report.MeasureNames(), ", "))
 	flags.StringArrayVar(&o.Methods, "method", nil, "row to show, by its name or label; repeatable (default all)")
 	flags.StringSliceVar(&o.Targets, "target", nil, "target domain; repeatable (default all)")
+	flags.BoolVar(&o.Sweeps, "sweeps", false, "also show each setting of a sweep as a row")
 	flags.StringVar(&o.Baseline, "baseline", "", "row to compare the others with, by its name or label")
 	flags.Var(&format, "format", "table format: text, markdown, csv or latex")
 	cmd.MarkFlagRequired("dir")
