@@ -109,7 +109,7 @@ func (c Config) Arm() Arm {
 	}
 	a.Changed = a.Initial != own.Initial || a.Strategy != own.Strategy || a.Objective != own.Objective || a.Schedule != own.Schedule
 	if end := strings.IndexAny(c.Method, " ,"); end > 0 {
-		a.Variant = a.unsaid(c.Method[end:])
+		a.Variant = a.variantWords(c.Method[end:])
 	}
 	return a
 }
@@ -132,10 +132,10 @@ func (c Config) parts() Arm {
 	return a
 }
 
-// unsaid returns the words of a variant that the arm's parts do not contain yet: without the
+// variantWords returns the words of a variant that the arm's parts do not contain yet: without the
 // schedule, the selection, the training, a selection that is "w/o" something, and words after
 // "instead of". In "random domains" random is no selection.
-func (a Arm) unsaid(variant string) string {
+func (a Arm) variantWords(variant string) string {
 	if a.Schedule == Once {
 		variant = strings.Replace(variant, " all labels at once", "", 1)
 	}
@@ -148,7 +148,7 @@ func (a Arm) unsaid(variant string) string {
 				break
 			}
 			link := w == "w/o" || w == "w/" || w == "after"
-			if a.says(w) && !(i+1 < len(words) && words[i+1] == "domains") || link && i+1 < len(words) && (a.says(words[i+1]) || w == "w/o" && isSelection(words[i+1])) ||
+			if a.names(w) && !(i+1 < len(words) && words[i+1] == "domains") || link && i+1 < len(words) && (a.names(words[i+1]) || w == "w/o" && isSelection(words[i+1])) ||
 				i > 0 && words[i-1] == "w/o" && isSelection(w) {
 				continue
 			}
@@ -162,8 +162,8 @@ func (a Arm) unsaid(variant string) string {
 	return strings.Join(phrases, ", ")
 }
 
-// says reports whether a word of a variant is the arm's schedule or one of its selections.
-func (a Arm) says(word string) bool {
+// names reports whether a word of a variant is the arm's schedule or one of its selections.
+func (a Arm) names(word string) bool {
 	if Timing(word) == a.Schedule {
 		return true
 	}

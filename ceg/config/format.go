@@ -138,10 +138,10 @@ func (c Config) Identity() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// unsaid reports whether an identity omits a setting with this JSON value.
-func unsaid(path, value string) bool {
+// omitted reports whether an identity omits a setting with this JSON value.
+func omitted(path, value string) bool {
 	i := slices.IndexFunc(table, func(s Setting) bool { return s.Path == path })
-	return i >= 0 && (table[i].Since > 1 && table[i].Before == value || slices.Contains(table[i].unsaid, value))
+	return i >= 0 && (table[i].Since > 1 && table[i].Before == value || slices.Contains(table[i].omitted, value))
 }
 
 // writeIdentity writes the JSON object in data, whose fields are called prefix and
@@ -163,7 +163,7 @@ func writeIdentity(b *bytes.Buffer, data []byte, prefix string) error {
 			return err
 		}
 		name := fmt.Sprint(prefix, key)
-		if unsaid(name, string(value)) {
+		if omitted(name, string(value)) {
 			continue
 		}
 		if !first {

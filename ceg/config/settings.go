@@ -30,8 +30,8 @@ type Setting struct {
 	// stands for it in older ones.
 	Since  int
 	Before string
-	// unsaid are other JSON values that an identity leaves out; see [Config.Identity].
-	unsaid []string
+	// omitted are other JSON values that an identity leaves out; see [Config.Identity].
+	omitted []string
 }
 
 // words makes a list of the texts of a type.
@@ -87,7 +87,7 @@ var table = []Setting{
 				return FixMatch
 			}
 			return CEG
-		}, Since: 2, Before: `""`, unsaid: []string{`"ceg"`, `"erm"`, `"fixmatch"`}},
+		}, Since: 2, Before: `""`, omitted: []string{`"ceg"`, `"erm"`, `"fixmatch"`}},
 	{Path: "method", Flag: "method", Help: "strategy and objective; see ledg methods", More: "STRATEGY trains with objective ceg, STRATEGY-ce with erm, STRATEGY+OBJECTIVE with any other. An objective alone queries all labels at random upfront. With preset ledg it is fixmatch.",
 		Default: "by strategy and objective", value: func(d *draft) any {
 			if d.Preset == Ledg && !d.isSpecified("exploration.strategy") && !d.isSpecified("generalization.objective") {

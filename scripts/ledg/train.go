@@ -47,8 +47,8 @@ type trainFlags struct {
 	page   bool
 	photos string
 	folder *datasets.Dataset
-	// unsaidPreset reports that no flag names the preset.
-	unsaidPreset bool
+	// defaultPreset reports that no flag names the preset.
+	defaultPreset bool
 	// images is where the images are now of the features of a run that goes on.
 	images string
 }
@@ -229,7 +229,7 @@ func (f *trainFlags) config(cmd *cobra.Command) (c config.Config, w model.Weight
 			}
 			c, err = config.Resolve(s)
 		}
-		f.unsaidPreset = err == nil && s.Set["preset"] == nil
+		f.defaultPreset = err == nil && s.Set["preset"] == nil
 		if idle := s.Idle(c); err == nil && idle != "" {
 			fmt.Fprintln(cmd.ErrOrStderr(), "note: "+idle)
 		}
@@ -333,7 +333,7 @@ func (f *trainFlags) train(cmd *cobra.Command, c config.Config, options ceg.Opti
 	stop := func() {}
 	if !f.quiet {
 		p := newProgress(cmd.ErrOrStderr())
-		if f.unsaidPreset {
+		if f.defaultPreset {
 			p.first = fmt.Sprintf("preset %s (the default, as the published code); advised: --preset %s (see ledg settings preset)", c.Preset, config.Ledg)
 		}
 		page := options.Observe

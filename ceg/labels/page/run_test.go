@@ -44,7 +44,7 @@ func TestEnd(t *testing.T) {
 	press(t, ctx, "1")
 	shown(t, ctx, id)
 	press(t, ctx, "2")
-	says := func(title, text, next string) {
+	end := func(title, text, next string) {
 		t.Helper()
 		until(t, ctx, `document.getElementById("end-title").textContent === "`+title+`" && document.getElementById("end-text").textContent.includes("`+text+`")`)
 		hidden := js[bool](t, ctx, `document.getElementById("end-next").hidden`)
@@ -52,23 +52,23 @@ func TestEnd(t *testing.T) {
 			t.Errorf("%s: the next command is %q, hidden: %v; want %q", title, now, hidden, next)
 		}
 	}
-	says("All images are labelled", "2 images labelled. Every label is on disk. No training process", run.Next)
+	end("All images are labelled", "2 images labelled. Every label is on disk. No training process", run.Next)
 	for _, training := range []string{"", "epoch 3 of 20"} {
 		if err := place.Report(t.Context(), training); err != nil {
 			t.Fatal(err)
 		}
-		says("Training is running", map[bool]string{true: "It begins by itself", false: "Now: epoch 3 of 20."}[training == ""], "")
+		end("Training is running", map[bool]string{true: "It begins by itself", false: "Now: epoch 3 of 20."}[training == ""], "")
 	}
 	look(t, ctx, "training")
 	set := func(r page.Run) { mu.Lock(); defer mu.Unlock(); run = r }
 	set(page.Run{Finished: true, Estimate: "Estimated accuracy, from 2 labels", Next: "bin/ledg report run --out report.html"})
-	says("Training is finished", "2 images labelled", run.Next)
+	end("Training is finished", "2 images labelled", run.Next)
 	if text := js[string](t, ctx, `document.getElementById("end-estimate").innerText`); text != run.Estimate {
 		t.Errorf("the estimate is shown as %q", text)
 	}
 	look(t, ctx, "result")
 	set(page.Run{Finished: true, Changed: 1, Next: "bin/ledg extend run"})
-	says("Corrections are waiting", "has not used the changed labels of 1 image.", run.Next)
+	end("Corrections are waiting", "has not used the changed labels of 1 image.", run.Next)
 	if err := place.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -76,6 +76,6 @@ func TestEnd(t *testing.T) {
 		t.Error(err)
 	}
 	until(t, ctx, `document.getElementById("end-how").textContent.includes("no longer served")`)
-	says("Corrections are waiting", "Every label is on disk.", "bin/ledg extend run\nbin/ledg label run")
+	end("Corrections are waiting", "Every label is on disk.", "bin/ledg extend run\nbin/ledg label run")
 	look(t, ctx, "ended")
 }
