@@ -41,7 +41,7 @@ figure budget few-labels-emoji few-labels.svg --method '"fixmatch, preset ledg"'
 figure budget paper-emoji budget-emoji.svg
 figure epochs paper-emoji epochs.svg --method uniform-ce --method "ceg w/o L_ac w/o L_eg" --method ceg --method "uniform once" --method fixmatch
 figure budget paper budget.svg
-figure sensitivity sensitivity sensitivity.svg
+figure sensitivity paper-emoji-sensitivity sensitivity.svg
 figure targets domains-emoji domains.svg --preset authors
 figure epochs paper objectives.svg --method jigen --method fact --method ceg --method "uniform-ce all labels at once"
 # Of one run on emoji, whose map and scores are with its records.
