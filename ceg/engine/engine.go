@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"os"
+	"path/filepath"
+
 	"github.com/gomlx/compute"
 	"github.com/pkg/errors"
 )
@@ -54,6 +57,26 @@ func (b Backend) Close() {
 // another one is used.
 func Open(spec string) (Backend, error) {
 	return Work{}.Open(spec)
+}
+
+// Check returns the error that Open would give for a malformed specification or for one whose
+// plugin is nowhere on this machine. It opens nothing, so Open may still fail.
+func Check(spec string) error {
+	s := thisMachine()
+	r, err := resolve(spec, s.getenv)
+	switch {
+	case err != nil:
+		return err
+	case r.kind != kindXLA:
+		return nil
+	case !xlaBuilt:
+		err = errNoXLA
+	case filepath.IsAbs(r.plugin):
+		_, err = os.Stat(r.plugin)
+	default:
+		_, err = r.candidates(s)
+	}
+	return errors.WithMessagef(err, "%s %s", r.origin, r.spec) // nil without an error
 }
 
 // Work describes the computation that a backend is opened for. The zero Work is light or

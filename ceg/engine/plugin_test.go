@@ -141,6 +141,30 @@ func TestOpenPlugin(t *testing.T) {
 	})
 }
 
+// Check and Open have the same error for a plugin that is not there.
+func TestCheck(t *testing.T) {
+	for spec, want := range map[string]string{
+		"":                    "",
+		"auto":                "",
+		"go:parallelism=-1":   "",
+		"warp":                "warp",
+		"xla:rocket":          "xla:rocket",
+		"xla:/nowhere/api.so": "/nowhere/api.so",
+	} {
+		err := Check(spec)
+		if want == "" {
+			if err != nil {
+				t.Errorf("%q: %v", spec, err)
+			}
+			continue
+		}
+		_, opened := Open(spec)
+		if err == nil || opened == nil || err.Error() != opened.Error() || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, and Open says %v", spec, err, opened)
+		}
+	}
+}
+
 func TestBrokenPlugins(t *testing.T) {
 	saved := probeTimeout
 	probeTimeout = time.Second

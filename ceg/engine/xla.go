@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -174,25 +175,30 @@ func openXLA(r request, s search) (Backend, error) {
 		}
 		return b, nil
 	}
-	var candidates []Plugin
-	for _, p := range s.plugins(true) {
-		if r.plugin == "" || p.is(r.plugin) {
-			candidates = append(candidates, p)
-		}
-	}
-	if len(candidates) == 0 {
-		what := r.plugin
-		if what == "" {
-			what = "XLA"
-		}
-		return Backend{}, fmt.Errorf("no %s plugin found in %d folders or in a JAX installation: "+
-			"run `ledg backend install`, or name the file, xla:/path/to/plugin.so", what, len(s.folders()))
+	candidates, err := r.candidates(s)
+	if err != nil {
+		return Backend{}, err
 	}
 	b, reasons := firstUsable(candidates, r.xla)
 	if reasons != nil {
 		return Backend{}, errors.New(strings.Join(reasons, "; "))
 	}
 	return b, nil
+}
+
+// candidates lists the plugins that a request may mean; none is an error.
+func (r request) candidates(s search) ([]Plugin, error) {
+	var list []Plugin
+	for _, p := range s.plugins(true) {
+		if r.plugin == "" || p.is(r.plugin) {
+			list = append(list, p)
+		}
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("no %s plugin found in %d folders or in a JAX installation: "+
+			"run `ledg backend install`, or name the file, xla:/path/to/plugin.so", cmp.Or(r.plugin, "XLA"), len(s.folders()))
+	}
+	return list, nil
 }
 
 // goIsFaster makes auto select the Go backend of this build instead of a plugin for the CPU,

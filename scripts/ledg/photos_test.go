@@ -42,6 +42,18 @@ func TestPhotosOffline(t *testing.T) {
 	}
 }
 
+// A backend that is not there is reported before weights are fetched.
+func TestBackendBeforeWeights(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
+	t.Setenv("HF_HUB_OFFLINE", "1")
+	stdout, stderr, status := call(t, dir, "train", "--backend", "xla:rocket", "--target", "photo", "--net", "resnet18", "--weights", "imagenet", "--out", "run")
+	checkError(t, "xla:rocket", 1, stdout, stderr, status)
+	if strings.Contains(stderr, "weights") {
+		t.Errorf("weights were looked for first: %s", stderr)
+	}
+}
+
 // What is wrong with target, budget, classes and folder is found before a photo is looked at, and
 // before weights are opened.
 func TestPhotosCheckedFirst(t *testing.T) {

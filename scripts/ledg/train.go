@@ -16,6 +16,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/learner/model"
 	"github.com/ledg-go/ledg/ceg/predict/photos"
@@ -273,6 +274,9 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 	}
 	options := ceg.Options{Dir: f.out, Resume: f.resume, Root: cmp.Or(f.data.root, f.images), SplitsDir: f.data.splits, Labels: f.data.labels, FollowLinks: f.data.followLinks,
 		Backend: f.backend, CacheDir: f.cache, Beginnings: f.beginnings, NoEstimate: f.noEstimate, Wait: f.wait}
+	if err := engine.Check(options.Backend); err != nil {
+		return cli.BackendError(err)
+	}
 	resumed := options.Resume && checkpoint.Exists(options.Dir)
 	say := func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }
 	if options.Weights, options.Style, err = model.OpenWeights(cmd.Context(), &c, words, resumed, say); err != nil {
