@@ -5,8 +5,8 @@
 # command that merges the shards:
 #
 #   job=$(sbatch --parsable --array=0-7 scripts/slurm_parts.sh embed --dataset folder \
-#     --root /shared/photos --out /shared/photos.safetensors)
-#   sbatch --dependency=afterok:$job --wrap "bin/ledg merge /shared/photos.safetensors"
+#     --root photos --out photos.safetensors)
+#   sbatch --dependency=afterok:$job --wrap "bin/ledg merge photos.safetensors"
 #
 # Submit the same again to continue what failed or ran out of time: a task continues where it
 # was, and one that is complete computes nothing. All nodes should have processors of one kind:

@@ -21,12 +21,22 @@ type block struct {
 	page string // its file
 	line int    // of the fence
 	kind string // such as sh
-	why  string // it is not run, or ""
+	how  string // it is run, if not by TestGuidesRun in the folder of ledg data example; see ways
 	text string
 	out  []string // lines of the text block that follows directly
 }
 
-var fence = regexp.MustCompile("(?m)^```(\\w*)(?: no-run: (.*))?\n((?s:.*?))^```$(?:\n\n```text\n((?s:.*?))^```$)?")
+// ways are the ways in which blocks of commands are run, by the words behind the kind of a block:
+//
+//	page [new|again] [N]   a person labels: TestGuidesRun takes the place of the browser. new is
+//	                       without the run of the commands before, again continues the block
+//	                       before, and N labels are given before Ctrl-C; else all are
+//	serve PATH             TestGuidesRun fetches PATH from the printed addresses, then Ctrl-C
+//	test TestName          by that test
+//	ci                     by continuous integration, .ci/run
+var ways = regexp.MustCompile(`^(?:|page(?: new| again)?(?: (\d+))?|test (Test\w+)|serve (\S+)|ci)$`)
+
+var fence = regexp.MustCompile("(?m)^```(\\w*)(?: ([^\n]*))?\n((?s:.*?))^```$(?:\n\n```text\n((?s:.*?))^```$)?")
 
 // blocksOf returns the blocks of README and all guides, in the order in which they are run.
 func blocksOf(t *testing.T) (list []block) {
@@ -52,7 +62,7 @@ func blocksOf(t *testing.T) (list []block) {
 				}
 				return text[m[2*i]:m[2*i+1]]
 			}
-			b := block{page: filepath.Base(page), line: 1 + strings.Count(text[:m[0]], "\n"), kind: part(1), why: part(2), text: part(3)}
+			b := block{page: filepath.Base(page), line: 1 + strings.Count(text[:m[0]], "\n"), kind: part(1), how: part(2), text: part(3)}
 			if out := part(4); out != "" {
 				b.out = strings.Split(strings.TrimRight(out, "\n"), "\n")
 			}
@@ -145,7 +155,66 @@ func TestGuideCommandsFindFaults(t *testing.T) {
 // runLimit is the time that a block may take.
 const runLimit = 10 * time.Minute
 
-// Every block of shell in README and guides runs as it is written, but for those that say why not,
+// Every block of commands in README and guides is run by something.
+func TestGuidesAreRun(t *testing.T) {
+	root := filepath.Join("..", "..")
+	tests := map[string]string{} // the text of the files of tests
+	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, "_test.go") {
+			tests[path] = read(t, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ci := read(t, filepath.Join(root, ".ci", "run"))
+	count := 0
+	for _, b := range blocksOf(t) {
+		at := fmt.Sprintf("%s:%d", b.page, b.line)
+		if b.kind != "sh" && b.kind != "python" {
+			continue
+		}
+		count++
+		m := ways.FindStringSubmatch(b.how)
+		switch {
+		case m == nil:
+			t.Errorf("%s: %q is no way to run a block", at, b.how)
+		case m[2] != "":
+			declared := false
+			for _, text := range tests {
+				declared = declared || strings.Contains(text, "\nfunc "+m[2]+"(t *testing.T) {\n") && strings.Contains(text, b.page)
+			}
+			if !declared {
+				t.Errorf("%s: no file has the test %s and names the page", at, m[2])
+			}
+		case b.how == "ci":
+			for line := range strings.Lines(b.text) {
+				command, _, _ := strings.Cut(line, " #")
+				if command = strings.TrimPrefix(strings.TrimSpace(command), "./"); !strings.Contains(ci, command+" ") {
+					t.Errorf("%s: .ci/run does not run %s", at, command)
+				}
+			}
+		}
+	}
+	if count < 50 {
+		t.Errorf("%d blocks: there are more", count)
+	}
+}
+
+// blockOf returns the block of a page that has a text.
+func blockOf(t *testing.T, page, has string) block {
+	t.Helper()
+	for _, b := range blocksOf(t) {
+		if b.page == page && strings.Contains(b.text, has) {
+			return b
+		}
+	}
+	t.Fatalf("%s has no block with %q", page, has)
+	return block{}
+}
+
+// Every block of shell in README and guides without another way to run it runs as it is written,
 // one after the other in the folder of ledg data example. It prints the output that the page
 // shows, numbers apart.
 func TestGuidesRun(t *testing.T) {
@@ -176,19 +245,28 @@ func TestGuidesRun(t *testing.T) {
 	// Another home has no backends that were installed, so that the Go backend computes.
 	env := append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+dir,
 		"XDG_CACHE_HOME="+filepath.Join(dir, "cache"), "GOMLX_BACKEND=")
-	ran := 0
+	ran, labelled := 0, annotator{dir: filepath.Join(dir, "labelled")}
 	for _, b := range blocksOf(t) {
 		at := fmt.Sprintf("%s:%d", b.page, b.line)
 		switch {
 		case b.kind == "":
 			t.Errorf("%s: the block does not say what it is", at)
 			continue
-		case b.kind != "sh" || b.why != "":
+		case b.kind != "sh" || b.how != "" && !strings.HasPrefix(b.how, "page") && !strings.HasPrefix(b.how, "serve"):
 			continue
 		}
 		in := filepath.Join(dir, "try")
 		if !exists(in) {
 			in = dir
+		}
+		if b.how != "" {
+			ran++
+			if out := labelled.run(t, b, in, env); out != "" {
+				if line := missingLine(out, b.out); line != "" {
+					t.Errorf("%s: the page shows the line\n%s\nwhich is not in\n%s", at, line, out)
+				}
+			}
+			continue
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), runLimit)
 		cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", b.text)
