@@ -147,7 +147,7 @@ func TestEmbedWithoutWeights(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	want := file + " is not there: the run's weights were not kept; make the run again with `ledg train --config " + filepath.Join(dir, "config.json") + " --out NEW`"
+	want := file + " is not there: the run's weights were not saved; make the run again with `ledg train --config " + filepath.Join(dir, "config.json") + " --out NEW`"
 	if _, err := ceg.Embed(t.Context(), ceg.Options{Dir: dir, Backend: "go"}); err == nil || err.Error() != want {
 		t.Errorf("embed: %v, want %s", err, want)
 	}

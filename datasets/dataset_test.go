@@ -71,7 +71,7 @@ func TestOpenErrors(t *testing.T) {
 		want       []string
 	}{
 		{"pasc", dir, Options{}, []string{`"pasc"`, strings.Join(Names(), ", ")}},
-		{"pacs", "", Options{}, []string{"pacs", "no root folder"}},
+		{"pacs", "", Options{}, []string{"pacs", "give their folder as the root"}},
 		{"folder", filepath.Join(dir, "gone"), Options{}, []string{"data set folder", filepath.Join(dir, "gone"), "no such file"}},
 		{"officehome", file, Options{}, []string{file, "not a folder"}},
 		{"officehome", dir, Options{}, []string{dir, "real_world"}},

@@ -130,7 +130,7 @@ func classNames(path string, own, listed []string) ([]string, error) {
 	names := own
 	if listed != nil {
 		if len(listed) < len(own) {
-			return nil, fmt.Errorf("%s: %d class names are given, the file has %d classes", path, len(listed), len(own))
+			return nil, fmt.Errorf("%s: got %d class names, and the file has %d classes", path, len(listed), len(own))
 		}
 		names = slices.Clone(listed)
 	}

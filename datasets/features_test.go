@@ -203,7 +203,7 @@ func TestFeaturesErrors(t *testing.T) {
 	if _, err := f.Open(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "features: 1 (row 1): feature 1 is NaN") {
 		t.Errorf("got %v", err)
 	}
-	for root, want := range map[string]string{"": "none is given", t.TempDir(): "is a folder", "nowhere.npz": "no such file"} {
+	for root, want := range map[string]string{"": "give its path as the root", t.TempDir(): "is a folder", "nowhere.npz": "no such file"} {
 		if _, _, err := Open("features", root, Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", root, err, want)
 		}

@@ -75,7 +75,7 @@ func CacheFolder(dir string) (string, error) {
 	}
 	user, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("no cache folder is given: %w", err)
+		return "", fmt.Errorf("no cache folder: %w", err)
 	}
 	return filepath.Join(user, "ledg"), nil
 }

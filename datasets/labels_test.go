@@ -147,7 +147,7 @@ labelled        -    3+0    3
 unlabelled      3      2    5
 
 No validation images in south: a class needs 5 labelled images in a site before one of
-them is kept for validation.
+them is held out for validation.
 
 1 group of byte-identical images across sites:
   north/1.png = "south/new\nline.png"

@@ -63,7 +63,7 @@ func Open(name, root string, opts Options) (*Dataset, Truth, error) {
 		return nil, Truth{}, fmt.Errorf("there is no data set %q; choose one of %s", name, strings.Join(Names(), ", "))
 	}
 	if !i.Yours && (opts.Classes != nil || opts.Labels != nil) {
-		return nil, Truth{}, fmt.Errorf("data set %s has its own classes: classes and labels are given for your own images alone", name)
+		return nil, Truth{}, fmt.Errorf("data set %s has its own classes: classes and labels can be set for your own images only", name)
 	}
 	if opts.Decoding != rgb.Stored && (!i.Yours || i.Vectors) {
 		return nil, Truth{}, fmt.Errorf("data set %s: decoding %s is for folders of your own images", name, opts.Decoding.Word())
@@ -124,7 +124,7 @@ func (i Info) openAt(root string, opts Options) (*Dataset, Truth, error) {
 // filePath makes the path of an existing file absolute.
 func filePath(root string) (string, error) {
 	if root == "" {
-		return "", errors.New("it is read from a file, but none is given as its root")
+		return "", errors.New("it is read from a file: give its path as the root")
 	}
 	info, err := os.Stat(root)
 	if err != nil {
@@ -148,7 +148,7 @@ func (e *GoneError) Unwrap() error { return fs.ErrNotExist }
 // folderPath makes the path of an existing folder absolute.
 func folderPath(root string) (string, error) {
 	if root == "" {
-		return "", errors.New("it is read from files, but no root folder is given")
+		return "", errors.New("it is read from files: give their folder as the root")
 	}
 	info, err := os.Stat(root)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -150,9 +150,9 @@ func (r *Report) unvalidated(perDomain []Count, word string) string {
 		return ""
 	}
 	if r.Groups != nil {
-		return fmt.Sprintf("\nNo validation images in %s: a class needs five groups of equal size, all of whose images\nare labelled, before one of them is kept for validation.\n", strings.Join(without, ", "))
+		return fmt.Sprintf("\nNo validation images in %s: a class needs five groups of equal size, all of whose images\nare labelled, before one of them is held out for validation.\n", strings.Join(without, ", "))
 	}
-	return fmt.Sprintf("\nNo validation images in %s: a class needs %d labelled images in a %s before one of\nthem is kept for validation.\n", strings.Join(without, ", "), fewLabels, word)
+	return fmt.Sprintf("\nNo validation images in %s: a class needs %d labelled images in a %s before one of\nthem is held out for validation.\n", strings.Join(without, ", "), fewLabels, word)
 }
 
 // write describes the numbers and findings; nothing for nil.

@@ -85,7 +85,7 @@ const SumTolerance = 1e-3
 func (c *Candidates) Check(needs Arrays, n int) error {
 	total := len(c.IDs)
 	if n < 0 || n > total {
-		return fmt.Errorf("%d samples asked of %d candidates", n, total)
+		return fmt.Errorf("%d samples queried from %d candidates", n, total)
 	}
 	seen := make(map[string]int, total)
 	for i, id := range c.IDs {

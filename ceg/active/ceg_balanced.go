@@ -46,7 +46,7 @@ func (s BalancedCEG) choose(ids []string, domains []int, scores Scores, n int) (
 		return nil, fmt.Errorf("%d domains of %d candidates", len(domains), len(ids))
 	}
 	if n < 0 || n > len(ids) {
-		return nil, fmt.Errorf("%d samples asked of %d candidates", n, len(ids))
+		return nil, fmt.Errorf("%d samples queried from %d candidates", n, len(ids))
 	}
 	members := map[int][]int{} // of each domain, its rows
 	for i, d := range domains {

@@ -134,7 +134,7 @@ func (p *Pool) Record(oracle string, round int, ids []string, classes []int) err
 		return fmt.Errorf("round %d: %w", round, err)
 	}
 	if len(classes) != len(ids) {
-		return fmt.Errorf("round %d: oracle %s: %d answers to %d samples", round, oracle, len(classes), len(ids))
+		return fmt.Errorf("round %d: oracle %s: %d labels for %d samples", round, oracle, len(classes), len(ids))
 	}
 	for i, class := range classes {
 		if class < 0 || class >= p.classN {
@@ -166,7 +166,7 @@ func (p *Pool) checkQuery(oracle string, round int, ids []string) error {
 		case p.label[i] >= 0:
 			return fmt.Errorf("%q was labelled in round %d", id, p.labelled[p.label[i]].Round)
 		case seen[id]:
-			return fmt.Errorf("%q is asked twice", id)
+			return fmt.Errorf("%q is queried twice", id)
 		}
 		seen[id] = true
 	}

@@ -59,12 +59,12 @@ func TestPoolRefusesAndStays(t *testing.T) {
 	}{
 		{"unknown", `"z" is not in the pool`, "ann", 1, []string{"b", "z"}, []int{0, 0}},
 		{"labelled", `"a" was labelled in round 1`, "ann", 1, []string{"b", "a"}, []int{0, 0}},
-		{"twice", `"b" is asked twice`, "ann", 1, []string{"b", "b"}, []int{0, 0}},
+		{"twice", `"b" is queried twice`, "ann", 1, []string{"b", "b"}, []int{0, 0}},
 		{"round back", "the last was 1", "ann", 0, []string{"b"}, []int{0}},
 		{"negative round", "never go back", "ann", -1, []string{"b"}, []int{0}},
 		{"class", `class 3 for "c", want 0 to 2`, "ann", 1, []string{"b", "c"}, []int{2, 3}},
 		{"no class", `class -1 for "b"`, "ann", 1, []string{"b"}, []int{-1}},
-		{"answers", "0 answers to 1 samples", "ann", 1, []string{"b"}, nil},
+		{"answers", "0 labels for 1 samples", "ann", 1, []string{"b"}, nil},
 		{"nameless", "no name", "", 1, []string{"b"}, []int{0}},
 	} {
 		p := newTestPool(t)
@@ -143,7 +143,7 @@ func TestRestoreRefuses(t *testing.T) {
 		{"label 1: sample 4, want 0 to 3", func(s *Snapshot) { s.Sample[1] = 4 }},
 		{"label 0: sample -1", func(s *Snapshot) { s.Sample[0] = -1 }},
 		{"label 1: oracle 1, want 0 to 0", func(s *Snapshot) { s.Oracle[1] = 1 }},
-		{`"b" is asked twice`, func(s *Snapshot) { s.Sample[1] = 1 }},
+		{`"b" is queried twice`, func(s *Snapshot) { s.Sample[1] = 1 }},
 		{"class 3", func(s *Snapshot) { s.Class[1] = 3 }},
 		{"rounds never go back", func(s *Snapshot) { s.Round[1] = 1 }},
 	} {

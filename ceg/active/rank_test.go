@@ -88,8 +88,8 @@ func TestChooseErrors(t *testing.T) {
 	}{
 		{"0 values of S_r for 1 candidates", Scores{Su: one, Sd: one}, 1},
 		{"ceg: S_d: score of row 0 is NaN", Scores{Su: one, Sr: one, Sd: []float64{math.NaN()}}, 1},
-		{"2 samples asked of 1 candidates", Scores{Su: one, Sr: one, Sd: one}, 2},
-		{"-1 samples asked", Scores{Su: one, Sr: one, Sd: one}, -1},
+		{"2 samples queried from 1 candidates", Scores{Su: one, Sr: one, Sd: one}, 2},
+		{"-1 samples queried", Scores{Su: one, Sr: one, Sd: one}, -1},
 	} {
 		if _, err := (CEG{Weights: Gammas(1, 1)}).Choose(ids, s.scores, s.n); err == nil || !strings.Contains(err.Error(), s.want) {
 			t.Errorf("error %v, want one with %q", err, s.want)

@@ -66,7 +66,7 @@ var errNoStream = fmt.Errorf("no random stream")
 // their scores.
 func best(ties Ties, scores, keys []float64, n int) ([]Pick, error) {
 	if n < 0 || n > len(ties.IDs) {
-		return nil, fmt.Errorf("%d samples asked of %d candidates", n, len(ties.IDs))
+		return nil, fmt.Errorf("%d samples queried from %d candidates", n, len(ties.IDs))
 	}
 	order, err := Order(keys, ties)
 	if err != nil {

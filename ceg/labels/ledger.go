@@ -190,7 +190,7 @@ func (l *Ledger) commit(batch []*request) {
 	defer cancel()
 	if ok, err := l.lock.TryLockContext(ctx, time.Millisecond); !ok {
 		if errors.Is(err, context.DeadlineExceeded) {
-			err = fmt.Errorf("another process has kept it locked for %v", lockTimeout)
+			err = fmt.Errorf("another process has locked it for %v", lockTimeout)
 		}
 		fail(fmt.Errorf("%s: %w", l.path, err))
 		return

@@ -30,7 +30,7 @@ func ParseRule(name string) (Rule, error) {
 	if k := slices.Index(ruleNames, name); k >= 0 {
 		return Rule(k), nil
 	}
-	return 0, fmt.Errorf("there is no rule %q to settle answers that differ; choose one of %s", name, strings.Join(ruleNames, ", "))
+	return 0, fmt.Errorf("there is no rule %q to settle labels that differ; choose one of %s", name, strings.Join(ruleNames, ", "))
 }
 
 // SetRule changes the rule for all readers of the ledger.

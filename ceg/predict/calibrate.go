@@ -99,7 +99,7 @@ func (p *Predictor) howToLabel() string {
 	if p.Model.Config.Network.Name == config.Linear {
 		extend = fmt.Sprintf("%s queries more labels. ", shell.Line("ledg", "extend", p.dir, "--budget", fmt.Sprint(LeastCalibrated)))
 	}
-	return extend + fmt.Sprintf("Give a new run labels of more images, with %s: a tenth of them is kept for validation, and at least one of five in a class and domain. Without, %s measures accuracy and sets thresholds on a new site",
+	return extend + fmt.Sprintf("Give a new run labels of more images, with %s: a tenth of them is held out for validation, and at least one of five in a class and domain. Without, %s measures accuracy and sets thresholds on a new site",
 		shell.Line("ledg", "train", "--labels", "FILE.csv"), shell.Line("ledg", "site", p.dir, "--images", "FOLDER", "--ask"))
 }
 

@@ -21,7 +21,7 @@ func keep(ctx context.Context, r *result.Run, file string, o FigureOptions) erro
 		return err
 	}
 	if o.Keep == nil {
-		return fmt.Errorf("%s is not there, and nothing is given to compute it", filepath.Join(r.Path, file))
+		return fmt.Errorf("%s is not there, and no image folder or features to compute it from", filepath.Join(r.Path, file))
 	}
 	return o.Keep(ctx, file, r.Path)
 }

@@ -153,12 +153,12 @@ func (a Accuracy) validate() error {
 	sum := ClassTally{}
 	for i, c := range a.Classes {
 		if c.Correct < 0 || c.Correct > min(c.Total, c.Predicted) {
-			return fmt.Errorf("accuracy of %s %s: class %d is [%d,%d,%d], want 0 <= correct <= total and said", a.Domain, a.Split, i, c.Correct, c.Total, c.Predicted)
+			return fmt.Errorf("accuracy of %s %s: class %d is [%d,%d,%d], want 0 <= correct <= total and predicted", a.Domain, a.Split, i, c.Correct, c.Total, c.Predicted)
 		}
 		sum = ClassTally{sum.Correct + c.Correct, sum.Total + c.Total, sum.Predicted + c.Predicted}
 	}
 	if t := a.Tally; a.Classes != nil && sum != (ClassTally{t.Correct, t.Total, t.Total}) {
-		return fmt.Errorf("accuracy of %s %s: the classes have %d right of %d and %d answers, all have %s", a.Domain, a.Split, sum.Correct, sum.Total, sum.Predicted, t)
+		return fmt.Errorf("accuracy of %s %s: the classes have %d right of %d and %d predictions, all have %s", a.Domain, a.Split, sum.Correct, sum.Total, sum.Predicted, t)
 	}
 	if a.Confusion == nil {
 		return nil

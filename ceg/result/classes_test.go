@@ -85,9 +85,9 @@ func TestRecordByClass(t *testing.T) {
 		t.Errorf("by class %v", got)
 	}
 	for _, tt := range []struct{ from, to, want string }{
-		{`"classes":[[3,4,5],`, `"classes":[[4,4,5],`, "the classes have 7 right of 10 and 10 answers, all have 6/10 of 11"},
+		{`"classes":[[3,4,5],`, `"classes":[[4,4,5],`, "the classes have 7 right of 10 and 10 predictions, all have 6/10 of 11"},
 		{`[2,4,3]`, `[2,3,3]`, "the classes have 6 right of 9"},
-		{`[2,4,3]`, `[2,4,1]`, "class 1 is [2,4,1], want 0 <= correct <= total and said"},
+		{`[2,4,3]`, `[2,4,1]`, "class 1 is [2,4,1], want 0 <= correct <= total and predicted"},
 		{`[2,4,3]`, `[2,4]`, "a class is [2,4], want [correct,total,predicted]"},
 		{`[2,2,0,0]`, `[2,1,1,0]`, "the confusion gives class 1 "},
 		{`[2,2,0,0]`, `[2,2,0]`, "row 1 of the confusion has 3 columns for 4 classes"},

@@ -157,7 +157,7 @@ func Candidates(e *ceg.Embedding, labelled []result.Query) (*active.Candidates, 
 		known[i] = true
 		class := slices.Index(e.ClassNames, labelled[k].Class)
 		if class < 0 {
-			return nil, fmt.Errorf("%s was answered with %q, which is no class", labelled[k].ID, labelled[k].Class)
+			return nil, fmt.Errorf("%s has the label %q, which is no class", labelled[k].ID, labelled[k].Class)
 		}
 		c.LabelledClasses = append(c.LabelledClasses, class)
 		c.LabelledDomains = append(c.LabelledDomains, e.Domains[i])

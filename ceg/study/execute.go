@@ -329,9 +329,9 @@ func (q *queue) attempt(ctx context.Context, i int, backend string) (res *result
 	root := q.o.Roots[c.Data.Dataset]
 	if info, _ := datasets.Lookup(c.Data.Dataset); root == "" && info.Files {
 		if info.Vectors {
-			return nil, fmt.Errorf("no file is given for the data set %[1]s (--root %[1]s=FILE)", c.Data.Dataset)
+			return nil, fmt.Errorf("the data set %[1]s needs a file (--root %[1]s=FILE)", c.Data.Dataset)
 		}
-		return nil, fmt.Errorf("no folder is given for the data set %[1]s (--root %[1]s=DIR, or $LEDG_DATA/%[1]s)", c.Data.Dataset)
+		return nil, fmt.Errorf("the data set %[1]s needs a folder (--root %[1]s=DIR, or $LEDG_DATA/%[1]s)", c.Data.Dataset)
 	}
 	if c.Data.Labels != "" && q.labels[c.Data.Labels] == "" && !checkpoint.Exists(filepath.Join(q.o.Dir, q.runs[i].Dir)) {
 		return nil, fmt.Errorf("data.labels is %.12s, and no file of labels has this digest (--labels FILE)", c.Data.Labels)

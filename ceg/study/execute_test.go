@@ -346,7 +346,7 @@ func TestRoots(t *testing.T) {
 	}
 	dir := t.TempDir()
 	r, err := s.Run(context.Background(), Options{Dir: dir, Runner: runner})
-	if err != nil || len(r.Finished) != 2 || len(r.Failed) != 1 || !strings.Contains(r.Failed[0].Err.Error(), "no folder is given for the data set pacs (--root pacs=DIR, or $LEDG_DATA/pacs)") {
+	if err != nil || len(r.Finished) != 2 || len(r.Failed) != 1 || !strings.Contains(r.Failed[0].Err.Error(), "the data set pacs needs a folder (--root pacs=DIR, or $LEDG_DATA/pacs)") {
 		t.Errorf("%+v, %v", r, err)
 	}
 	r, err = s.Run(context.Background(), Options{Dir: dir, Runner: runner, Roots: map[string]string{"pacs": "/data/pacs"}, SplitsDir: "/data/lists"})

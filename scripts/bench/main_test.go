@@ -112,7 +112,7 @@ func TestUsage(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
 		{"--dataset pacs", "--dataset is for --data"},
 		{"--data --classes 3", "--classes and --domains are the data set's with --data"},
-		{"--data --dataset pacs --backend go", "no root folder is given"},
+		{"--data --dataset pacs --backend go", "give their folder as the root"},
 		{"--precision half", "want tf32, float32 or bfloat16"},
 	} {
 		_, errs, status := clitest.Call(t, program, t.TempDir(), strings.Fields(tt.args)...)

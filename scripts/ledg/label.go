@@ -58,8 +58,8 @@ func newLabelCommand(args []string) *cobra.Command {
 		Short:       "Label images in a browser, for a run or a folder",
 		Long: `Serve a labelling page on this machine, under a secret address. It shows the images that
 RUN queries, or all images of a folder, in turn from each site. Keys 1 to 9, q, w, ...
-give the class, 0 none of them; ? lists all keys. If images form groups (--group, or a column group in
---labels), A applies the next label to all open images of a group.
+give the class, 0 none of them; ? lists all keys. If images form groups (--group, or a
+column group in --labels), A applies the next label to all open images of a group.
 
 Every label is appended to labels.jsonl on disk before the next image appears. The file is in
 the run's folder or the folder of images; --ledger chooses another. After an interruption,

@@ -78,7 +78,7 @@ Limits: one image and one choice per task; images up to 64 MB and 64 megapixels.
 		},
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&b.every, "every", 0, "train after this many new labels (default when asked)")
+	flags.IntVar(&b.every, "every", 0, "train after this many new labels (default on request)")
 	flags.StringVar(&b.strategy, "strategy", "", "query strategy that orders images; see ledg methods (default the run's)")
 	flags.StringVar(&place.listen, "listen", "", "network address, HOST or HOST:PORT (default this machine only)")
 	flags.IntVar(&place.port, "port", 0, "port (default the last one, or any)")

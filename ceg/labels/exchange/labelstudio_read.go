@@ -130,13 +130,13 @@ func (im *Import) question(tasks []annotated) (string, error) {
 	case len(fitting) == 1:
 		return fitting[0], nil
 	case len(fitting) > 1:
-		return "", fmt.Errorf("the questions %s have been answered by one of the classes: --question names the one that counts", few(fitting))
+		return "", fmt.Errorf("the questions %s have annotations with one of the classes: --question names the one that counts", few(fitting))
 	case len(names) == 1:
 		return names[0], nil
 	case len(names) == 0:
 		return "", nil
 	}
-	return "", fmt.Errorf("none of %s has been answered by one of the classes, %s", few(names), few(im.o.Classes))
+	return "", fmt.Errorf("none of %s has an annotation with one of the classes, %s", few(names), few(im.o.Classes))
 }
 
 // readStudioJSON reads a JSON or JSON_MIN export.
@@ -156,7 +156,7 @@ func readStudioJSON(name string) (tasks []annotated, err error) {
 			return err
 		}
 		if n += len(t.notes); n > maxLabels {
-			return fmt.Errorf("more than %d answers", maxLabels)
+			return fmt.Errorf("more than %d annotations", maxLabels)
 		}
 		t.where = where
 		tasks = append(tasks, t)
@@ -455,7 +455,7 @@ func readStudioRows(name string) (tasks []annotated, err error) {
 			t.notes = []studioNote{{err: r.Err}}
 		}
 		if tasks = append(tasks, t); len(tasks) > maxLabels {
-			return fmt.Errorf("%s: more than %d answers", r.Where, maxLabels)
+			return fmt.Errorf("%s: more than %d annotations", r.Where, maxLabels)
 		}
 		return nil
 	})

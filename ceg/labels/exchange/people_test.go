@@ -147,12 +147,12 @@ func TestStudioQuestions(t *testing.T) {
 			t.Errorf("%s: %s, want %s", question, got, want)
 		}
 	}
-	for question, want := range map[string]string{"": "the questions first, second have been answered by one of the classes: --question names", "third": `no question "third" in it, only first, second`} {
+	for question, want := range map[string]string{"": "the questions first, second have annotations with one of the classes: --question names", "third": `no question "third" in it, only first, second`} {
 		if _, err := Read(t.Context(), LabelStudio, name, ReadOptions{Classes: d.Classes, Question: question}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", question, err, want)
 		}
 	}
-	if _, err := Read(t.Context(), LabelStudio, name, ReadOptions{Classes: []string{"cow", "pig"}}); err == nil || !strings.Contains(err.Error(), "none of first, second has been answered by one of the classes, cow, pig") {
+	if _, err := Read(t.Context(), LabelStudio, name, ReadOptions{Classes: []string{"cow", "pig"}}); err == nil || !strings.Contains(err.Error(), "none of first, second has an annotation with one of the classes, cow, pig") {
 		t.Errorf("error %v", err)
 	}
 }

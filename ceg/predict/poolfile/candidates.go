@@ -111,7 +111,7 @@ func (s *source) candidates(needs active.Arrays, n, most int) (*active.Candidate
 	}
 	if most > 0 && most < s.rows {
 		if n > most {
-			return nil, s.errorf("%d samples asked of %d of its %d", n, most, s.rows)
+			return nil, s.errorf("%d samples queried from %d of its %d", n, most, s.rows)
 		}
 		s.keep = active.Ties{IDs: c.IDs}.Some(most)
 		c.IDs = take(c.IDs, s.keep)

@@ -58,11 +58,11 @@ func TestErrors(t *testing.T) {
 		n        int
 		want     string
 	}{
-		{"n above", entries, ceg, 201, "201 samples asked of a pool of 200"},
-		{"n above", entries, active.Uniform{}, 201, "201 samples asked of a pool of 200"},
-		{"n above", entries, entropy, 201, "201 samples asked of a pool of 200"},
-		{"n zero", entries, badge, 0, "0 samples asked of a pool of 200"},
-		{"no rows", []entry{{"features", []int{0, 4}, []float32{}}}, active.KMeans{}, 1, "1 samples asked of a pool of 0"},
+		{"n above", entries, ceg, 201, "201 samples queried from a pool of 200"},
+		{"n above", entries, active.Uniform{}, 201, "201 samples queried from a pool of 200"},
+		{"n above", entries, entropy, 201, "201 samples queried from a pool of 200"},
+		{"n zero", entries, badge, 0, "0 samples queried from a pool of 200"},
+		{"no rows", []entry{{"features", []int{0, 4}, []float32{}}}, active.KMeans{}, 1, "1 samples queried from a pool of 0"},
 		{"nan feature", poke(entries, "features", 16*137+3, nan), ceg, 5, "features: row 137: feature 3 is NaN"},
 		{"inf feature", poke(entries, "features", 16*137+3, math.Inf(-1)), badge, 5, "features: row 137: column 3 is -Inf"},
 		{"nan class", poke(entries, "class_logits", 7*9+1, nan), ceg, 5, "class_logits: row 9: column 1 is NaN"},

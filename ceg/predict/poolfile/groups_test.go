@@ -64,8 +64,8 @@ func TestQueryGroups(t *testing.T) {
 		{make([]int64, 199), 199, 5, "groups: 199 elements, but"},
 		{make([]int64, 201), 201, 5, "groups: 201 elements, but"},
 		{make([]float32, 200), 200, 5, "groups: type float32, want int64 or int32"},
-		{groups, 200, 201, "201 samples asked of a pool of 200"},
-		{groups, 200, 0, "0 samples asked of a pool of 200"},
+		{groups, 200, 201, "201 samples queried from a pool of 200"},
+		{groups, 200, 0, "0 samples queried from a pool of 200"},
 	} {
 		path := writePool(t, "stored", append(slices.Clone(entries), entry{"groups", []int{s.shape}, s.values}))
 		for _, strategy := range []active.Strategy{active.CEG{Weights: active.Gammas(1, 1)}, active.CoreSet{}, active.Uniform{}} {

@@ -138,7 +138,7 @@ type CountError struct {
 }
 
 func (e *CountError) Error() string {
-	return fmt.Sprintf("%s: %d samples asked of a pool of %d", e.Path, e.N, e.Rows)
+	return fmt.Sprintf("%s: %d samples queried from a pool of %d", e.Path, e.N, e.Rows)
 }
 
 // wrap names the file in an error that does not come from an array.

@@ -40,7 +40,7 @@ func (r *runPage) addPeople(dir string) error {
 		t.Notes = append(t.Notes, "One annotator, so agreement cannot be measured.")
 	}
 	if all, _, _ := s.Count(); all.None > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("None of the classes by their answers: %d of the images.", all.None))
+		t.Notes = append(t.Notes, fmt.Sprintf("None of the classes by their labels: %d of the images.", all.None))
 	}
 	if note != "" {
 		t.Notes = append(t.Notes, note)

@@ -108,5 +108,5 @@ func again(dir string, c config.Config) string {
 // Missing returns the error of a run with config c whose weights are missing, with the way to
 // restore them.
 func Missing(dir string, c config.Config) error {
-	return fmt.Errorf("%s is not there: the run's weights were not kept; make the run again with `%s`", filepath.Join(dir, File), again(dir, c))
+	return fmt.Errorf("%s is not there: the run's weights were not saved; make the run again with `%s`", filepath.Join(dir, File), again(dir, c))
 }
