@@ -182,7 +182,8 @@ func sweepFigure(method, setting string, values []float64, at [][]string) (*plot
 				return nil, fmt.Errorf("%s: %w", run.Path, result.ErrNoTarget)
 			}
 			p.Values = append(p.Values, 100*run.Result.Accuracy.LastEpoch.TargetAccuracy)
-			title = "target " + run.Config.Data.Target
+			title = fmt.Sprintf("%s, target %s", run.Config.Data.Dataset, run.Config.Data.Target)
+			c.Title = run.Config.Arm().Name()
 		}
 		c.Points = append(c.Points, p)
 	}

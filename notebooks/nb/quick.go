@@ -6,7 +6,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
@@ -88,14 +87,18 @@ func committed(parts ...string) string {
 
 // PaperRecords returns the committed records of the named studies in scripts/studies, as far as they
 // exist. The notebook can be in any folder. In quick mode it executes tiny versions of the studies and returns their records,
-// except those on features of photographs, which are not in the repository.
+// except those on features, whose runs it does not make.
 func PaperRecords(names ...string) *report.Folder {
 	dir := committed("results", "glyphs") // of studies without records
 	if stored := Must(filepath.Glob(filepath.Join(committed("results"), "*", filepath.Base(names[0])+".study.json.zst"))); len(stored) > 0 {
 		dir = filepath.Dir(stored[0])
 	}
-	if strings.HasPrefix(names[0], "features-") {
-		return Must(report.Open(dir, names...))
+	if s, err := study.Load(committed("..", "scripts", "studies", names[0]+".yaml")); err == nil && s.Dataset == "features" {
+		var plans []string
+		for _, name := range names {
+			plans = append(plans, filepath.Base(name))
+		}
+		return Must(report.Open(dir, plans...))
 	}
 	if IsQuick() {
 		dir = Dir("studies")
