@@ -12,11 +12,11 @@ import (
 
 // Extract computes features of the images in a folder with a network that was trained on
 // ImageNet, and returns the file of features, the Root of a [Run] on the data set features.
-// Cached features are reused. Its progress output is replaced by the next output, so a cell has
+// Classes are needed if photos are not in class folders. Cached features are reused. Its progress output is replaced by the next output, so a cell has
 // the same outputs however long this takes. In quick mode the network has random weights.
-func Extract(root string) (file string) {
+func Extract(root string, classes ...string) (file string) {
 	b, start := new(bar), time.Now()
-	o := photos.Options{Progress: func(done, total int) {
+	o := photos.Options{Classes: classes, Progress: func(done, total int) {
 		if done < total && time.Since(start) > patience { // else there is nothing to wait for
 			b.show(float64(done)/float64(total), false, fmt.Sprintf("%d of %d images", done, total))
 		}
