@@ -96,6 +96,11 @@ func (r *Report) String() string {
 		}
 		rows = append(rows, append(row, strconv.Itoa(unlabelled)))
 	}
+	if len(r.Domains) == 1 { // the totals are its own
+		for i := range rows {
+			rows[i] = rows[i][:2]
+		}
+	}
 	writeAligned(&b, rows)
 	r.Groups.write(&b, word)
 	if unlabelled > 0 {

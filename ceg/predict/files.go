@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/predict/shard"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
@@ -115,7 +116,7 @@ func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err e
 	return s, nil
 }
 
-// own returns whether a path is a file that is written, or a shard of one.
+// own returns whether a path is a file that is written, a shard of one, or a ledger of labels.
 func (o FilesOptions) own() func(path string) bool {
 	own := map[string]bool{}
 	for _, path := range append(shard.Shard{}.Own(o.Out), o.Out, o.Embeddings, failedFile(o.Out)) {
@@ -126,7 +127,7 @@ func (o FilesOptions) own() func(path string) bool {
 	out, _ := filepath.Abs(o.Out)
 	return func(path string) bool {
 		abs, err := filepath.Abs(path)
-		return err == nil && (own[abs] || shard.Belongs(abs, out))
+		return err == nil && (own[abs] || shard.Belongs(abs, out) || filepath.Base(abs) == labels.File)
 	}
 }
 

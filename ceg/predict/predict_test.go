@@ -19,6 +19,7 @@ import (
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
+	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/predict"
 	"github.com/ledg-go/ledg/datasets/arrays"
 )
@@ -235,6 +236,9 @@ func content(t testing.TB, path string) string {
 func TestFiles(t *testing.T) {
 	p := open(t, copied(t))
 	dir, bad := gallery(t, 40)
+	if err := os.WriteFile(filepath.Join(dir, labels.File), []byte("{}\n"), 0o666); err != nil { // is no failed image
+		t.Fatal(err)
+	}
 	out := t.TempDir()
 	var want []predict.Prediction
 	for _, ext := range []string{".csv", ".jsonl", ".parquet"} {
