@@ -276,7 +276,7 @@ func (r *run) close() {
 	}
 }
 
-// introduce says what computes, and that a strategy has nothing to choose, when a run begins.
+// introduce names the backend, and says that a strategy has nothing to choose, when a run begins.
 func (r *run) introduce(notes []string) {
 	if x := r.c.Exploration; !r.campaign.HasQueries() && x.Strategy != (active.Uniform{}).Name() {
 		r.voice.say("all labels are drawn at random before training, so %s chooses none; with --timing published or early it does", x.Strategy)

@@ -151,7 +151,7 @@ func (f *Folder) lastRound(o FigureOptions) (r result.PlannedRun, out *result.Ru
 
 // drawScores compares the scores of the images queried in the last round with the other
 // candidates. The scores of the pool are not among a run's records, so they are computed again
-// with the network at the end of the run, and then kept in the run's directory.
+// with the network at the end of the run, and then saved in the run's directory.
 func drawScores(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) (*plots.Grid, error) {
 	r, out, queried, err := f.lastRound(o)
 	if err != nil {

@@ -25,7 +25,7 @@ import (
 // the checkpoint, which it makes its own.
 var beginningFiles = []string{result.RecordsFile, result.QueriesFile}
 
-// exactEngine is what computes, as far as it can move a bit of a result.
+// exactEngine is the backend, as far as it can change a bit of a result.
 type exactEngine struct {
 	Settings engine.Settings `json:"settings"`
 	// Plugin is the SHA-256 of the PJRT plugin's file, empty on the Go backend.
@@ -63,7 +63,7 @@ var programDigest = sync.OnceValues(func() (string, error) {
 // all runs that query labels in other ways but are otherwise the same, by the same
 // program on the same engine. The zero value shares nothing.
 type beginning struct {
-	// folder is where it is kept, epochs the number of its epochs.
+	// folder is where it is stored, epochs the number of its epochs.
 	folder string
 	epochs int
 }

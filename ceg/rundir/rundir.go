@@ -82,7 +82,7 @@ func (d *Folder) Load(l *learner.Learner, now func(fromEpoch int) result.Engine)
 	return s, ok, err
 }
 
-// addEngine adds what computes now to those that have computed the run so far,
+// addEngine adds the present engine to those that have computed the run so far,
 // unless it is the last of them.
 func (d *Folder) addEngine(before []result.Engine, now result.Engine) {
 	d.Engines = before

@@ -55,7 +55,7 @@ func (a *annotator) run(t *testing.T, b block, in string, env []string) (output 
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	given, interrupted := 0, false
+	labelled, interrupted := 0, false
 	for tick := time.NewTicker(50 * time.Millisecond); ; <-tick.C {
 		select {
 		case err := <-ended:
@@ -67,13 +67,13 @@ func (a *annotator) run(t *testing.T, b block, in string, env []string) (output 
 				t.Errorf("%s: %v\n%s\n%s", at, err, b.text, text)
 				return ""
 			case (most > 0 || path != "") && !interrupted:
-				t.Errorf("%s: it ended after %d labels without Ctrl-C\n%s", at, given, text)
-			case given == 0 && path == "":
+				t.Errorf("%s: it ended after %d labels without Ctrl-C\n%s", at, labelled, text)
+			case labelled == 0 && path == "":
 				t.Errorf("%s: no image was labelled\n%s", at, text)
 			}
-			t.Logf("%s: %d labels\n%s", at, given, text)
-			if after := a.labels(t); after-before != given {
-				t.Errorf("%s: %d labels were given, and %d are on disk\n%s", at, given, after-before, text)
+			t.Logf("%s: %d labels\n%s", at, labelled, text)
+			if after := a.labels(t); after-before != labelled {
+				t.Errorf("%s: %d labels were posted, and %d are on disk\n%s", at, labelled, after-before, text)
 			}
 			return text
 		default:
@@ -87,11 +87,11 @@ func (a *annotator) run(t *testing.T, b block, in string, env []string) (output 
 			if path != "" && !fetch(fmt.Sprintf("http://127.0.0.1:%s%s%s", m[1], m[2], path), &reply) {
 				addresses = nil // not yet
 			}
-			if path == "" && most == 0 || path == "" && given < most {
-				given += a.label(t, fmt.Sprintf("http://127.0.0.1:%s%s", m[1], m[2]))
+			if path == "" && most == 0 || path == "" && labelled < most {
+				labelled += a.label(t, fmt.Sprintf("http://127.0.0.1:%s%s", m[1], m[2]))
 			}
 		}
-		if most > 0 && given >= most || path != "" && addresses != nil {
+		if most > 0 && labelled >= most || path != "" && addresses != nil {
 			interrupted = true
 			cmd.Process.Signal(os.Interrupt)
 		}

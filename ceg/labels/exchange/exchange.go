@@ -149,7 +149,7 @@ const maxFile, maxLine, maxLabels = 256 << 20, 1 << 20, 2 << 20
 type ReadOptions struct {
 	// Classes are the permitted classes.
 	Classes []string
-	// Question names the question of Label Studio whose answers are the classes; empty finds the
+	// Question names the question of Label Studio whose choices are the classes; empty finds the
 	// one that has them.
 	Question string
 	// Strict makes the first label that cannot be imported an error.

@@ -94,8 +94,8 @@ func (im *Import) readLabelStudio(name string) error {
 	return nil
 }
 
-// question returns the question whose answers are the classes: the one that is named, or ledg's
-// own, or the only one that has been answered by one of them.
+// question returns the question whose choices are the classes: the one that is named, or ledg's
+// own, or the only one that has annotations with one of them.
 func (im *Import) question(tasks []annotated) (string, error) {
 	known := make(map[string]bool)
 	for _, c := range im.o.Classes {
@@ -292,7 +292,7 @@ func Uploaded(path string) (name string, ok bool) {
 	return m[1], true
 }
 
-// StudioLabel reads an annotation of Label Studio's JSON: its answer to a question. The image
+// StudioLabel reads an annotation of Label Studio's JSON: its choice for a question. The image
 // is not filled in.
 func StudioLabel(raw json.RawMessage, question string) (Label, error) {
 	return readStudioNote(raw).label(question)

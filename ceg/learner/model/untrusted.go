@@ -26,7 +26,7 @@ const service = "onnx"
 
 func init() { child.Serve(service, new(untrusted)) }
 
-// untrusted computes a network from an ONNX file in a copy of this program: such a file can crash what computes it.
+// untrusted computes a network from an ONNX file in a copy of this program: such a file can crash the process.
 type untrusted struct{ x *Extractor }
 
 // toOpen is a network and the backend to compute it. It has no name of its own, nor have the types

@@ -14,7 +14,7 @@ type WeightArgs struct{ Weights, Style string }
 
 // OpenWeights opens the weights that a config names, of the backbone and of AdaIN, and records
 // their source and digest in the config; those that are not needed are nil. Weights must match a
-// digest that the config already has. kept means that a resumed run has them in its checkpoint,
+// digest that the config already has. resumed means that a resumed run has them in its checkpoint,
 // so they need not be opened. Weights without a use are an error, and so are missing ones.
 func OpenWeights(ctx context.Context, c *config.Config, w WeightArgs, resumed bool, say func(string)) (backbone, style *pretrained.Source, err error) {
 	if have := &c.Network.Weights; w.Weights != "" && w.Weights != pretrained.None || *have != nil && !resumed {

@@ -195,7 +195,7 @@ func (s *source) chosen(first, n int, fn func(i int) error) error {
 	return nil
 }
 
-// someFeatures reads the features of the rows that are kept as float32.
+// someFeatures reads the features of the selected rows as float32.
 func (s *source) someFeatures(a *arrays.Array, cols int) (active.Matrix, error) {
 	if s.keep == nil {
 		return s.readFeatures(a, s.rows, cols)
