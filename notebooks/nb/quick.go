@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
@@ -93,7 +94,7 @@ func PaperRecords(names ...string) *report.Folder {
 	if stored := Must(filepath.Glob(filepath.Join(committed("results"), "*", filepath.Base(names[0])+".study.json.zst"))); len(stored) > 0 {
 		dir = filepath.Dir(stored[0])
 	}
-	if s, err := study.Load(committed("..", "scripts", "studies", names[0]+".yaml")); err == nil && s.Dataset == "features" {
+	if s, err := study.Load(committed("..", "scripts", "studies", names[0]+".yaml")); err == nil && s.Dataset == "features" || strings.HasPrefix(names[0], "features-") {
 		var plans []string
 		for _, name := range names {
 			plans = append(plans, filepath.Base(name))
