@@ -12,7 +12,8 @@ import (
 
 // Extract computes features of the images in a folder with a network that was trained on
 // ImageNet, and returns the file of features, the Root of a [Run] on the data set features.
-// Classes are needed if photos are not in class folders. Cached features are reused. Its progress output is replaced by the next output, so a cell has
+// The classes are needed if photos are not in class folders. Cached features are reused. Its
+// progress output is replaced by the next output, so a cell has
 // the same outputs however long this takes. In quick mode the network has random weights.
 func Extract(root string, classes ...string) (file string) {
 	b, start := new(bar), time.Now()

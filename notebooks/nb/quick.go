@@ -6,7 +6,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
@@ -86,15 +85,17 @@ func committed(parts ...string) string {
 	return filepath.Join(root, "notebooks", path)
 }
 
-// PaperRecords returns the committed records of the named studies in scripts/studies, as far as they
-// exist. The notebook can be in any folder. In quick mode it executes tiny versions of the studies and returns their records,
-// except those on features, whose runs it does not make.
+// PaperRecords returns the committed records of the named studies in scripts/studies, such as
+// "announced/paper", as far as they exist; all are in the folder of the first. The notebook can be
+// in any folder. In quick mode it executes tiny versions of studies on images and returns their
+// records.
 func PaperRecords(names ...string) *report.Folder {
 	dir := committed("results", "glyphs") // of studies without records
 	if stored := Must(filepath.Glob(filepath.Join(committed("results"), "*", filepath.Base(names[0])+".study.json.zst"))); len(stored) > 0 {
 		dir = filepath.Dir(stored[0])
 	}
-	if s, err := study.Load(committed("..", "scripts", "studies", names[0]+".yaml")); err == nil && s.Dataset == "features" || strings.HasPrefix(names[0], "features-") {
+	file := func(name string) string { return committed("..", "scripts", "studies", name+".yaml") }
+	if Must(study.Load(file(names[0]))).Dataset == "features" {
 		var plans []string
 		for _, name := range names {
 			plans = append(plans, filepath.Base(name))
@@ -106,7 +107,7 @@ func PaperRecords(names ...string) *report.Folder {
 	}
 	var plans []*result.Plan
 	for _, name := range names {
-		p := Must(Study(study.Load(committed("..", "scripts", "studies", name+".yaml"))).Plan())
+		p := Must(Study(study.Load(file(name))).Plan())
 		if IsQuick() {
 			MustFinish(p.Run(context.Background(), study.Options{Dir: dir, Observe: StudyProgress()}))
 		}

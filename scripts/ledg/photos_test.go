@@ -52,6 +52,10 @@ func TestBackendBeforeWeights(t *testing.T) {
 	if strings.Contains(stderr, "weights") {
 		t.Errorf("weights were looked for first: %s", stderr)
 	}
+	stdout, stderr, status = call(t, dir, "train", "--backend", "xla:rocket", "--target", "photo", "--print-config") // for another machine
+	if status != 0 || !strings.Contains(stdout, `"photo"`) {
+		t.Errorf("--print-config: status %d, %s%s", status, stdout, stderr)
+	}
 }
 
 // What is wrong with target, budget, classes and folder is found before a photo is looked at, and

@@ -274,8 +274,10 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 	}
 	options := ceg.Options{Dir: f.out, Resume: f.resume, Root: cmp.Or(f.data.root, f.images), SplitsDir: f.data.splits, Labels: f.data.labels, FollowLinks: f.data.followLinks,
 		Backend: f.backend, CacheDir: f.cache, Beginnings: f.beginnings, NoEstimate: f.noEstimate, Wait: f.wait}
-	if err := engine.Check(options.Backend); err != nil {
-		return cli.BackendError(err)
+	if !f.printConfig { // which may be for another machine
+		if err := engine.Check(options.Backend); err != nil {
+			return cli.BackendError(err)
+		}
 	}
 	resumed := options.Resume && checkpoint.Exists(options.Dir)
 	say := func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }

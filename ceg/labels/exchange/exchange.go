@@ -171,7 +171,7 @@ type Import struct {
 // add appends a label, up to maxLabels in total.
 func (im *Import) add(a Label) error {
 	if len(im.Labels) == maxLabels {
-		return fmt.Errorf("%s: more than %d annotations", a.Where, maxLabels)
+		return fmt.Errorf("%s: more than %d labels", a.Where, maxLabels)
 	}
 	im.Labels = append(im.Labels, a)
 	return nil
