@@ -16,6 +16,8 @@ type DotsData struct {
 	// Groups are drawn side by side, such as target domains. Name is the group's; the X of its
 	// curves' single points does not matter.
 	Groups []Target
+	// References are drawn as dashed lines.
+	References []Reference
 	// ValueLabel labels the y axis. Empty means "Accuracy (%)".
 	ValueLabel string
 }
@@ -34,7 +36,10 @@ func Dots(t Theme, d DotsData) (*Grid, error) {
 	}
 	p := t.NewPlot("", Symbols(d.ValueLabel))
 	p.Add(gridLines{line: draw.LineStyle{Color: t.Faint, Width: 0.5}, horizontal: true})
-	methods := &looks{theme: t}
+	if err := checkReferences(d.References); err != nil {
+		return nil, err
+	}
+	methods, refs := &looks{theme: t}, &looks{theme: t, dash: true}
 	var all []Curve
 	for _, g := range d.Groups {
 		if err := checkCurves(g.Curves); err != nil {
@@ -51,6 +56,12 @@ func Dots(t Theme, d DotsData) (*Grid, error) {
 	}
 	methods.meet(all)
 	low, high := math.Inf(1), math.Inf(-1)
+	for _, r := range d.References {
+		line := refs.of(r.Name).line
+		refs.enter(r.Name, stroke(line))
+		p.Add(level{r.Y, line})
+		low, high = min(low, r.Y), max(high, r.Y)
+	}
 	var curves []Curve
 	var ticks []plot.Tick
 	for i, g := range d.Groups {
@@ -81,9 +92,15 @@ func Dots(t Theme, d DotsData) (*Grid, error) {
 	if len(d.Groups)*len(all) > 12 {
 		columns = 2 // as wide as a page
 	}
-	g := t.figure(columns, columns, 0.62/float64(columns))
+	g := t.figure(columns, columns, 0.62)
+	if columns > 1 {
+		g.Aspect = 0.4
+	}
 	g.Columns, g.Panels = 1, []Panel{{Title: Symbols(d.Title), Plot: p}}
-	g.Legend = methods.entries
+	for i := range methods.entries {
+		methods.entries[i].Width = dotWidth
+	}
+	g.Legend = append(methods.entries, refs.entries...)
 	g.Note = t.runsNote(true, curves...)
 	if slices.ContainsFunc(curves, func(c Curve) bool { return len(c.Points[0].Values) > 1 }) {
 		g.Note += " Small dots: single runs."

@@ -14,7 +14,7 @@ func TestDots(t *testing.T) {
 	d := DotsData{Groups: []Target{
 		{"photo", []Curve{values("ceg", 60, 62, 64, 60, 61), values("badge", 50)}},
 		{"sketch", []Curve{values("badge", 98, 99, 100)}},
-	}}
+	}, References: []Reference{{"chance", 10}}}
 	g, err := Dots(Print(), d)
 	if err != nil {
 		t.Fatal(err)
@@ -24,7 +24,7 @@ func TestDots(t *testing.T) {
 	for _, tick := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
 		labels = append(labels, tick.Label)
 	}
-	if len(g.Legend) != 2 || strings.Join(labels, " ") != "photo sketch" || p.Y.Min > 50 || p.Y.Max < 100 {
+	if len(g.Legend) != 3 || g.Legend[2].Name != "chance" || strings.Join(labels, " ") != "photo sketch" || p.Y.Min > 10 || p.Y.Max < 100 {
 		t.Errorf("legend %v, labels %q, y %v to %v", g.Legend, labels, p.Y.Min, p.Y.Max)
 	}
 	if want := "Mean of n = 1 to 5 runs; band: 95% Student-t interval, or the runs as points where n < 5. Small dots: single runs."; g.Note != want {

@@ -3,7 +3,6 @@ package plots
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -31,17 +30,8 @@ func (e ends) style(i int) draw.TextStyle {
 }
 
 // lines breaks the name of a curve into lines of at most a quarter of the figure's width.
-func (e ends) lines(i int) (list []string) {
-	sty := e.style(i)
-	for word := range strings.FieldsSeq(Symbols(e.of[i].title())) {
-		last := len(list) - 1
-		if last >= 0 && sty.Width(list[last]+" "+word) <= e.theme.ColumnWidth/4 {
-			list[last] += " " + word
-			continue
-		}
-		list = append(list, word)
-	}
-	return list
+func (e ends) lines(i int) []string {
+	return wrapped(e.style(i), Symbols(e.of[i].title()), e.theme.ColumnWidth/4)
 }
 
 func (e ends) pitch() vg.Length { return e.theme.NoteSize * 1.15 }

@@ -102,6 +102,7 @@ func (g *Grid) layout() (layout, error) {
 	// The space for tick labels depends slightly on the size of the panel, so the second round
 	// starts from the result of the first.
 	l.data = vg.Point{X: g.Width / vg.Length(columns), Y: g.Width / vg.Length(columns) * vg.Length(g.Aspect)}
+	tops := make([]vg.Length, len(g.Panels)) // without titles
 	for range 2 {
 		clear(l.columns)
 		clear(l.rows)
@@ -110,6 +111,7 @@ func (g *Grid) layout() (layout, error) {
 			s := g.sides(p, l.data)
 			l.columns[i%columns].grow(s)
 			l.rows[i/columns].grow(s)
+			tops[i] = s.top
 		}
 		free := g.Width - 2*margin - vg.Length(columns-1)*panelGap
 		for _, c := range l.columns {
@@ -122,6 +124,7 @@ func (g *Grid) layout() (layout, error) {
 		}
 	}
 	for i, p := range g.Panels {
+		l.rows[i/columns].grow(sides{top: tops[i] + g.titleHeight(p, l.data.X)})
 		s := l.columns[i%columns]
 		h := g.legendHeight(p.Legend, s.left+l.data.X+s.right)
 		l.legends[i/columns] = max(l.legends[i/columns], h)
@@ -159,8 +162,8 @@ func (g *Grid) shared(i, columns int) *plot.Plot {
 	return &p
 }
 
-// sides measures the axes, the title and the colour bar of a panel whose data
-// area has the given size.
+// sides measures the axes and the colour bar of a panel whose data area has the
+// given size.
 func (g *Grid) sides(p Panel, data vg.Point) sides {
 	var s sides
 	if p.Plot != nil {
@@ -171,9 +174,6 @@ func (g *Grid) sides(p Panel, data vg.Point) sides {
 			s = sides{left: d.Min.X - c.Min.X, right: c.Max.X - d.Max.X, bottom: d.Min.Y - c.Min.Y, top: c.Max.Y - d.Max.Y}
 			c.Rectangle = vg.Rectangle{Max: data.Add(vg.Point{X: s.left + s.right, Y: s.bottom + s.top})}
 		}
-	}
-	if p.Title != "" {
-		s.top += g.Theme.TitleSize*lineHeight + titleGap
 	}
 	if p.bar != nil {
 		s.right += p.bar.width(g.Theme)
@@ -249,11 +249,16 @@ func (g *Grid) drawPanel(c draw.Canvas, p Panel, data vg.Rectangle) {
 		sty := t.bold(t.TitleSize, t.Ink)
 		sty.YAlign = draw.YBottom
 		at := vg.Point{X: data.Min.X, Y: data.Max.Y + titleGap + sty.FontExtents().Descent}
-		c.FillText(sty, at, shorten(sty, p.Title, data.Size().X+20))
+		lines := g.titleLines(p, data.Size().X)
+		at.Y += vg.Length(len(lines)-1) * t.TitleSize * lineHeight
+		for _, line := range lines {
+			c.FillText(sty, at, shorten(sty, line, data.Size().X+20))
+			at.Y -= t.TitleSize * lineHeight
+		}
 	}
 	if p.Plot != nil {
 		bare := p
-		bare.Title, bare.bar = "", nil
+		bare.bar = nil
 		s := g.sides(bare, data.Size())
 		c.Rectangle = vg.Rectangle{
 			Min: vg.Point{X: data.Min.X - s.left, Y: data.Min.Y - s.bottom},
@@ -266,13 +271,29 @@ func (g *Grid) drawPanel(c draw.Canvas, p Panel, data vg.Rectangle) {
 	}
 }
 
+// titleLines breaks the title of a panel above a data area of a width, with the overhang that
+// panels' distances allow.
+func (g *Grid) titleLines(p Panel, width vg.Length) []string {
+	return wrapped(g.Theme.bold(g.Theme.TitleSize, g.Theme.Ink), p.Title, width+20)
+}
+
+func (g *Grid) titleHeight(p Panel, width vg.Length) vg.Length {
+	if p.Title == "" {
+		return 0
+	}
+	return vg.Length(len(g.titleLines(p, width)))*g.Theme.TitleSize*lineHeight + titleGap
+}
+
 // noteLines breaks the note into lines that fit the width.
 func (g *Grid) noteLines() []string {
-	var lines []string
-	sty := g.Theme.style(g.Theme.NoteSize, g.Theme.Muted)
-	for _, word := range strings.Fields(Symbols(g.Note)) {
+	return wrapped(g.Theme.style(g.Theme.NoteSize, g.Theme.Muted), Symbols(g.Note), g.Width-2*margin)
+}
+
+// wrapped breaks a text between words into lines of at most a width; a longer word is a line.
+func wrapped(sty draw.TextStyle, s string, width vg.Length) (lines []string) {
+	for word := range strings.FieldsSeq(s) {
 		last := len(lines) - 1
-		if last >= 0 && sty.Width(lines[last]+" "+word) <= g.Width-2*margin {
+		if last >= 0 && sty.Width(lines[last]+" "+word) <= width {
 			lines[last] += " " + word
 		} else {
 			lines = append(lines, word)

@@ -2,11 +2,13 @@ package plots
 
 import (
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
 )
 
 func near(a, b, tolerance float64) bool { return math.Abs(a-b) <= tolerance }
@@ -183,6 +185,32 @@ func TestHeatMapScaleSpansTheNoise(t *testing.T) {
 	half := 2.4469 * 3 / math.Sqrt(3) // six degrees of freedom, three runs a cell
 	if err != nil || !near(p.bar.hi-p.bar.lo, 4*half, 1e-3) || !near((p.bar.hi+p.bar.lo)/2, 50.1, 1e-9) || !strings.Contains(note, "±4.2") {
 		t.Errorf("colours from %v to %v, note %q, %v; want a span of %v around 50.1", p.bar.lo, p.bar.hi, note, err, 4*half)
+	}
+}
+
+// The title of a heat map at column width is whole, on as many lines as it needs.
+func TestTitlesFit(t *testing.T) {
+	theme := Print()
+	theme.Text = true
+	height := vg.Length(0)
+	for _, title := range []string{"Short", "MaxHerding then CEG selection + CEG loss (published schedule), features, average of 4 targets"} {
+		g, err := Sensitivity(theme, SensitivityData{Surfaces: []Surface{{Title: title, Cells: []Cell{{1, 1, []float64{50}}, {2, 1, []float64{51}}}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := g.Encode("svg")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(strings.Fields(regexp.MustCompile(`<style>[^<]*</style>|<[^>]*>`).ReplaceAllString(string(data), "")), " ")
+		if !strings.Contains(text, title) {
+			t.Errorf("the figure's texts are %q, want the title %q", text, title)
+		}
+		_, h, err := g.Size()
+		if err != nil || h <= height {
+			t.Errorf("%q: %v high, %v; the figure before %v", title, h, err, height)
+		}
+		height = h
 	}
 }
 

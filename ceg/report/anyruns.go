@@ -102,7 +102,7 @@ func CurvesOver(dirs ...string) (d plots.EpochsData, err error) {
 			d.Curves = append(d.Curves, c)
 		}
 	}
-	if c := chanceOf(runs[0].Config.Data.Dataset, runs[0].Run); c != nil {
+	if c := Chance(runs[0].Config.Data.Dataset, runs[0].Run); c != nil {
 		d.References = append(d.References, *c)
 	}
 	if len(d.Curves) == 0 {
@@ -139,7 +139,7 @@ func LabelsOver(dirs ...string) (d plots.BudgetData, err error) {
 			d.Targets[0].Curves = append(d.Targets[0].Curves, c)
 		}
 	}
-	if c := chanceOf(runs[0].Config.Data.Dataset, runs[0].Run); c != nil {
+	if c := Chance(runs[0].Config.Data.Dataset, runs[0].Run); c != nil {
 		d.References = [][]plots.Reference{{*c}}
 	}
 	if len(d.Targets[0].Curves) == 0 {

@@ -262,19 +262,19 @@ func (f *Folder) Epochs(o FigureOptions) (plots.EpochsData, error) {
 	return d, nil
 }
 
-// chance is the accuracy of guessing the class at random; nil if the number of classes is not
-// known.
+// chance is [Chance] of the first of the runs that has it.
 func (f *Folder) chance(runs []result.PlannedRun) *plots.Reference {
 	for _, r := range runs {
-		if c := chanceOf(r.Dataset, f.outcomes[r.Dir]); c != nil {
+		if c := Chance(r.Dataset, f.outcomes[r.Dir]); c != nil {
 			return c
 		}
 	}
 	return nil
 }
 
-// chanceOf is [Folder.chance] of one run, which may be nil.
-func chanceOf(dataset string, out *result.Run) *plots.Reference {
+// Chance returns the accuracy in percent of guessing the class at random, for a run, which may be nil,
+// on a data set; nil if the number of classes is not known.
+func Chance(dataset string, out *result.Run) *plots.Reference {
 	info, _ := datasets.Lookup(dataset)
 	n := len(info.Classes)
 	if out != nil && out.Result != nil && out.Result.Classes != nil {

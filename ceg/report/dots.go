@@ -25,6 +25,9 @@ func DotsOver(dirs ...string) (d plots.DotsData, err error) {
 		return d, err
 	}
 	d.Title = datasetTitle(runs[0].Config.Data.Dataset)
+	if c := Chance(runs[0].Config.Data.Dataset, runs[0].Run); c != nil {
+		d.References = append(d.References, *c)
+	}
 	for _, s := range list {
 		i := slices.IndexFunc(d.Groups, func(g plots.Target) bool { return g.Name == s.target })
 		if i < 0 {

@@ -142,7 +142,7 @@ func TestSensitivityData(t *testing.T) {
 	if s.XLabel != "weight δ of L_eg" || s.Title != "glyphs, average of 2 targets" || s.Chosen == nil || *s.Chosen != 0.3 {
 		t.Errorf("sweep is %+v", s)
 	}
-	same(t, "references", s.References, []plots.Reference{{Name: "Random + cross-entropy (published schedule, preset paper) (n = 2)", Y: 30}, {Name: "CEG selection + cross-entropy (published schedule, preset paper) (n = 2)", Y: 30}, {Name: "Random + CEG loss (published schedule, preset paper) (n = 2)", Y: 30}})
+	same(t, "references", s.References, []plots.Reference{{Name: "Random + cross-entropy (published schedule, preset paper) (n = 2)", Y: 30}, {Name: "CEG selection + cross-entropy (published schedule, preset paper) (n = 2)", Y: 30}, {Name: "Random + CEG loss (published schedule, preset paper) (n = 2)", Y: 30}, {Name: "chance, 10 classes", Y: 10}})
 	u := d.Surfaces[0]
 	same(t, "surface", u.Cells, []plots.Cell{
 		{X: 1, Y: 1, Values: []float64{30.5, 31.5}}, {X: 1, Y: 2, Values: []float64{30.5, 31.5}},
@@ -156,7 +156,7 @@ func TestSensitivityData(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "point", d.Sweeps[0].Curves[0].Points[0], plots.Point{X: 0, Values: []float64{29, 30, 31}})
-	same(t, "reference", d.Sweeps[0].References, []plots.Reference{{Name: "CEG selection + cross-entropy (published schedule, preset paper) (n = 3)", Y: 30}})
+	same(t, "reference", d.Sweeps[0].References, []plots.Reference{{Name: "CEG selection + cross-entropy (published schedule, preset paper) (n = 3)", Y: 30}, {Name: "chance, 10 classes", Y: 10}})
 }
 
 func TestBudgetData(t *testing.T) {
@@ -282,6 +282,7 @@ func TestTargetsFigure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	same(t, "references", d.References, []plots.Reference{{Name: "chance, 10 classes", Y: 10}})
 	if len(d.Groups) != 2 || d.Groups[0].Name != "photo" || d.Groups[1].Name != "sketch" {
 		t.Fatalf("groups %+v", d.Groups)
 	}

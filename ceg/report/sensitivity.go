@@ -72,6 +72,11 @@ func (f *Folder) Sensitivity(o FigureOptions) (plots.SensitivityData, error) {
 	if len(d.Sweeps)+len(d.Surfaces) == 0 {
 		return d, errNoSeed
 	}
+	if c := f.chance(runs); c != nil { // a heat map has numbers
+		for i, s := range d.Sweeps {
+			d.Sweeps[i].References = append(slices.Clone(s.References), *c)
+		}
+	}
 	return d, nil
 }
 

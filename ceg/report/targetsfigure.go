@@ -52,6 +52,9 @@ func (f *Folder) Targets(o FigureOptions) (d plots.DotsData, err error) {
 			d.Groups = append(d.Groups, g)
 		}
 	}
+	if c := f.chance(runs); c != nil {
+		d.References = append(d.References, *c)
+	}
 	if len(d.Groups) == 0 {
 		return d, errNoSeed
 	}

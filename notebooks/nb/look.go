@@ -175,6 +175,7 @@ func reportPage(dirs ...string) string {
 func sweepFigure(method, setting string, values []float64, at [][]string) (*plots.Grid, error) {
 	c := plots.Curve{Name: method}
 	title := ""
+	var references []plots.Reference
 	for i, dirs := range at {
 		p := plots.Point{X: values[i]}
 		for _, run := range Must(result.OpenAll(dirs...)) {
@@ -184,11 +185,14 @@ func sweepFigure(method, setting string, values []float64, at [][]string) (*plot
 			p.Values = append(p.Values, 100*run.Result.Accuracy.LastEpoch.TargetAccuracy)
 			title = fmt.Sprintf("%s, target %s", run.Config.Data.Dataset, run.Config.Data.Target)
 			c.Title = run.Config.Arm().Name()
+			if chance := report.Chance(run.Config.Data.Dataset, run); chance != nil {
+				references = []plots.Reference{*chance}
+			}
 		}
 		c.Points = append(c.Points, p)
 	}
 	slices.SortFunc(c.Points, func(a, b plots.Point) int { return cmp.Compare(a.X, b.X) })
-	return plots.Sensitivity(Theme(), plots.SensitivityData{Sweeps: []plots.Sweep{{Title: title, XLabel: report.ParameterLabel(setting), Curves: []plots.Curve{c}}}})
+	return plots.Sensitivity(Theme(), plots.SensitivityData{Sweeps: []plots.Sweep{{Title: title, XLabel: report.ParameterLabel(setting), Curves: []plots.Curve{c}, References: references}}})
 }
 
 // QueryScores shows the scores of the last queried images among all candidates, interactively as in
