@@ -1,3 +1,5 @@
+//go:build browser
+
 package page_test
 
 import (
@@ -234,16 +236,6 @@ func TestKeyboard(t *testing.T) {
 	if fmt.Sprint(count(st, labels.Undone)) != "12" || count(st, labels.Redone) != 10 {
 		t.Errorf("%d acts are undone and %d redone, want 12 and 10", count(st, labels.Undone), count(st, labels.Redone))
 	}
-}
-
-// count counts the events of a kind.
-func count(st *labels.State, k labels.Kind) (n int) {
-	for i := int64(1); i <= st.Last(); i++ {
-		if e, _ := st.Event(i); e.Kind == k {
-			n++
-		}
-	}
-	return n
 }
 
 // screens are the screens that pages are looked at on.

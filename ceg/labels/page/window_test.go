@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/url"
 	"testing"
+
+	"github.com/ledg-go/ledg/ceg/labels"
 )
 
 // window is a client of the page as a program.
@@ -92,4 +94,14 @@ func (w window) say(v view, op, class string) view {
 		w.tb.Fatalf("%s of %s: status %d, %s", op, v.Question.ID, status, notice)
 	}
 	return next
+}
+
+// count counts the events of a kind.
+func count(st *labels.State, k labels.Kind) (n int) {
+	for i := int64(1); i <= st.Last(); i++ {
+		if e, _ := st.Event(i); e.Kind == k {
+			n++
+		}
+	}
+	return n
 }

@@ -1,8 +1,12 @@
+//go:build browser
+
 package page_test
 
 import (
 	"context"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -53,5 +57,22 @@ func show(t *testing.T, ctx context.Context, file string, width int64, scheme st
 	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Nothing of a new site's report is cut off on a phone, in the light and in the dark.
+func TestNewSiteIsNotCutOff(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "page.html")
+	if err := os.WriteFile(file, []byte(newSite(t)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	ctx := browser(t)
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range []int64{390, 1280} {
+			show(t, ctx, file, width, scheme)
+			if text, err := chromedp.Run(ctx, chromedp.Evaluate[string](cut)); err != nil || text != "" {
+				t.Errorf("at %d pixels, %s: cut off (%v):\n%s", width, scheme, err, text)
+			}
+		}
 	}
 }
