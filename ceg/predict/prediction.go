@@ -116,10 +116,10 @@ func (p *Predictor) prediction(path string, features, logits []float32) Predicti
 	return out
 }
 
-// loadKnown loads what LooksNew compares images with: the labelled images of the run, and blank
-// images and noise, which are drawn here. look must have been called.
+// loadKnown loads what LooksNew compares images with: the labelled images of the run and, if there
+// is a threshold, blank images and noise, which are drawn here. look must have been called.
 func (p *Predictor) loadKnown() error {
-	if err := p.loadLabelled(); err != nil {
+	if err := p.loadLabelled(); err != nil || p.Novelty == nil {
 		return err
 	}
 	return p.loadBlank()

@@ -1,0 +1,43 @@
+package predict
+
+import (
+	"image"
+	"path/filepath"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/engine/enginetest"
+	"github.com/ledg-go/ledg/ceg/evaluate/audit"
+)
+
+// Blank images are computed if a threshold needs them, and not otherwise.
+func TestBlanksForAThreshold(t *testing.T) {
+	enginetest.Open(t)
+	c, err := config.Resolve(config.Spec{Dataset: "glyphs", Target: "photo", Method: "uniform-ce", Epochs: 1,
+		Set: map[string]any{"network.name": "smallcnn", "network.width": 4, "data.image_size": 16}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: "go"}
+	if _, err := ceg.Run(t.Context(), c, o); err != nil {
+		t.Fatal(err)
+	}
+	p, err := OpenWith(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if err := p.look(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.loadLabelled(); err != nil {
+		t.Fatal(err)
+	}
+	for _, threshold := range []*audit.Novelty{nil, {Threshold: 0.5}} {
+		p.Novelty = threshold
+		if _, err := p.Images(image.NewGray(image.Rect(0, 0, 16, 16))); err != nil || p.blank != nil != (threshold != nil) {
+			t.Errorf("threshold %v: %d numbers of blank images, %v", threshold, len(p.blank), err)
+		}
+	}
+}
