@@ -27,17 +27,18 @@ type action struct {
 	Seconds         float64 `json:"seconds"`
 	PredictionShown bool    `json:"prediction_shown"`
 	OldName         bool    `json:"guess"`
-	// Items are the images of a page; one without a class is set aside.
+	// Items are the images of a page; one with neither class nor none is set aside.
 	Items []item `json:"items"`
 	// State is the status of the images that again shows: skipped or unsure.
 	State string `json:"state"`
 }
 
-// item is an image in a page of thumbnails.
+// item is an image in a page of thumbnails; None says that it shows none of the classes.
 type item struct {
 	ID    string `json:"id"`
 	Rev   string `json:"rev"`
 	Class string `json:"class"`
+	None  bool   `json:"none"`
 }
 
 // actReply is the reply to POST act.
@@ -222,8 +223,14 @@ func (s *Server) page(by *annotator, a action) (any, error) {
 		if _, ok := s.class[it.Class]; !ok && it.Class != "" {
 			return nil, refuse(http.StatusBadRequest, "there is no class %q", it.Class)
 		}
+		switch {
+		case it.None && it.Class != "":
+			return nil, refuse(http.StatusBadRequest, "none has no class")
+		case it.None && s.noneIsClass():
+			return nil, refuse(http.StatusBadRequest, "%q is a class here", labels.None)
+		}
 		ids[id] = it
-		if it.Class == "" {
+		if it.Class == "" && !it.None {
 			aside = append(aside, id)
 		} else {
 			order = append(order, id)
@@ -235,7 +242,11 @@ func (s *Server) page(by *annotator, a action) (any, error) {
 		var events []labels.Event
 		for _, id := range order {
 			im := by.image(st, id)
-			e, change := s.event(by, action{Op: "label", Class: ids[id].Class, Seconds: a.Seconds / float64(len(a.Items))}, id, im)
+			one := action{Op: "label", Class: ids[id].Class, Seconds: a.Seconds / float64(len(a.Items))}
+			if ids[id].None {
+				one.Op = "none"
+			}
+			e, change := s.event(by, one, id, im)
 			e.Tool = s.o.Tool + ", many"
 			switch {
 			case !change:

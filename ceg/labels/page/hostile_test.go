@@ -101,6 +101,7 @@ func TestHostile(t *testing.T) {
 		{"a long request", "POST", path + "act", "", own, strings.Replace(good, `"ant"`, `"`+strings.Repeat("a", 2<<20)+`"`, 1), 400},
 		{"negative seconds", "POST", path + "act", "", own, strings.Replace(good, `"op"`, `"seconds":-1,"op"`, 1), 400},
 		{"a page of too many", "POST", path + "act", "", own, `{"client":"w","op":"page","items":[` + strings.TrimSuffix(strings.Repeat(`{"id":"","rev":"","class":""},`, 300), ",") + `]}`, 400},
+		{"a page with a class and none", "POST", path + "act", "", own, fmt.Sprintf(`{"client":"w","op":"page","items":[{"id":%q,"rev":%q,"class":%q,"none":true}]}`, q.ID, q.Rev, animals[0]), 400},
 		{"a page with an unknown class", "POST", path + "act", "", own, fmt.Sprintf(`{"client":"w","op":"page","items":[{"id":%q,"rev":%q,"class":"yak"}]}`, q.ID, q.Rev), 400},
 		{"stop, where nobody may", "POST", path + "stop", "", own, "", 404},
 		{"a path that climbs", "GET", path + "../../../../etc/passwd", "", nil, "", 404},

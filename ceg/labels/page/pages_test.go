@@ -66,12 +66,18 @@ func TestPages(t *testing.T) {
 	press(t, ctx, " ")
 	press(t, ctx, kb.ArrowRight)
 	press(t, ctx, "4")
-	until(t, ctx, `!document.getElementById("pick").hidden && document.querySelectorAll("#picks button").length === 9`)
+	until(t, ctx, `!document.getElementById("pick").hidden && document.querySelectorAll("#picks button").length === 10`)
+	press(t, ctx, kb.ArrowRight)
+	press(t, ctx, "0")
+	until(t, ctx, `document.activeElement.textContent === "None of these" && document.querySelector("#picks .on").textContent === "0None of these"`)
 	look(t, ctx, "grid")
-	labelled := len(state(t, dir).Labels())
+	labelled, none := len(state(t, dir).Labels()), len(state(t, dir).With(labels.IsNone))
 	press(t, ctx, kb.Enter)
 	until(t, ctx, `!document.body.hasAttribute("aria-busy")`)
-	if now := len(state(t, dir).Labels()); now < labelled+10 {
+	if now := len(state(t, dir).With(labels.IsNone)); now != none+1 {
+		t.Errorf("%d images show none of the classes, want %d", now, none+1)
+	}
+	if now := len(state(t, dir).Labels()); now < labelled+9 {
 		t.Errorf("a page of the grid took %d labels to %d", labelled, now)
 	}
 	press(t, ctx, kb.Backspace)

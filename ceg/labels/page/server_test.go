@@ -250,15 +250,18 @@ func TestGrid(t *testing.T) {
 	for i, it := range g.Items {
 		class := g.Class
 		switch i {
-		case 0:
+		case 0, 2:
 			class = ""
 		case 1:
 			class = "jay"
 		}
-		items = append(items, map[string]any{"id": it["id"], "rev": it["rev"], "class": class})
+		items = append(items, map[string]any{"id": it["id"], "rev": it["rev"], "class": class, "none": i == 2})
 	}
-	if _, v, notice := w.act(map[string]any{"op": "page", "items": items, "seconds": 11}); notice != "" || v.N.Labelled != 11 {
+	if _, v, notice := w.act(map[string]any{"op": "page", "items": items, "seconds": 11}); notice != "" || v.N.Labelled != 10 {
 		t.Errorf("%q, %d answers", notice, v.N.Labelled)
+	}
+	if im := state(t, dir).Image(g.Items[2]["id"].(string)); im.Status != labels.IsNone {
+		t.Errorf("none of the classes: %+v", im)
 	}
 	var next grid
 	w.get("grid", url.Values{"n": {"30"}}, &next)
@@ -273,11 +276,11 @@ func TestGrid(t *testing.T) {
 	if _, v, notice := w.act(map[string]any{"op": "undo"}); v.N.Labelled != 0 || !strings.Contains(notice, "11 labels") {
 		t.Errorf("undone: %q, %d answers left", notice, v.N.Labelled)
 	}
-	if _, v, _ := w.act(map[string]any{"op": "redo"}); v.N.Labelled != 11 {
+	if _, v, _ := w.act(map[string]any{"op": "redo"}); v.N.Labelled != 10 {
 		t.Errorf("redone: %d answers", v.N.Labelled)
 	}
 	// A page in which something was answered meanwhile loses nothing of either side.
-	if _, v, notice := w.act(map[string]any{"op": "page", "items": items[1:]}); notice != "" && !strings.Contains(notice, "left as they are") || v.N.Labelled != 11 {
+	if _, v, notice := w.act(map[string]any{"op": "page", "items": items[1:]}); notice != "" && !strings.Contains(notice, "left as they are") || v.N.Labelled != 10 {
 		t.Errorf("the same page again: %q, %d answers", notice, v.N.Labelled)
 	}
 }

@@ -15,6 +15,7 @@
   let typing = false;    // classes are chosen by typing
   let whole = false;     // a label is for all of a group
   let noneKey = "";      // of none of the classes
+  const noClass = { toString: () => "None of these" }; // in place of a thumbnail's class
   let digits = true;     // digits choose among the classes that are shown
   let ready = false;     // the image on screen can be labelled
   let broken = false;    // the image on screen cannot be shown
@@ -450,15 +451,18 @@
   function fillPicks() {
     const [all, best] = typing ? matching($("pick-filter").value) : [setup.classes, -1];
     const hits = all.filter(name => name !== grid.class), first = Math.max(0, hits.indexOf(all[best]));
-    $("picks").replaceChildren(...hits.slice(0, typing ? 10 : hits.length).map((name, i) => {
-      const key = typing ? (digits ? "1234567890"[i] : "") : keys[setup.classes.indexOf(name)].toUpperCase();
+    const pick = (name, key) => {
       const b = make("button", { className: "class" }, make("kbd", { textContent: key, hidden: !key }), make("b", { textContent: name, title: name }));
-      b.classList.toggle("first", i === first && typing && !!$("pick-filter").value.trim());
       b.classList.toggle("on", name === grid.items[picking.dataset.at].class);
-      b.dataset.name = name;
       b.addEventListener("click", () => choosePick(name));
       return b;
-    }));
+    };
+    $("picks").replaceChildren(...hits.slice(0, typing ? 10 : hits.length).map((name, i) => {
+      const b = pick(name, typing ? (digits ? "1234567890"[i] : "") : keys[setup.classes.indexOf(name)].toUpperCase());
+      b.classList.toggle("first", i === first && typing && !!$("pick-filter").value.trim());
+      b.dataset.name = name;
+      return b;
+    }), ...(setup.none ? [pick(noClass, noneKey)] : []));
     if (!hits.length) $("picks").append(make("p", { className: "none", textContent: "No class has this in its name." }));
   }
 
@@ -475,9 +479,11 @@
     const digit = /^(?:Digit|Numpad)([0-9])$/.exec(e.code);
     const leave = e.key === "Escape" || e.key === "Backspace" && !$("pick-filter").value;
     let name;
-    if (e.key === "Enter") name = ($("picks").querySelector(".first") || $("picks").querySelector("button"))?.dataset.name;
-    else if (digits && digit) name = $("picks").querySelectorAll("button")[(+digit[1] + 9) % 10]?.dataset.name;
-    if (e.key !== "Enter" && !(digits && digit) && !leave) return;
+    const none = setup.none && e.shiftKey && digit && digit[1] === "0", named = $("picks").querySelectorAll("[data-name]");
+    if (none) name = noClass;
+    else if (e.key === "Enter") name = ($("picks").querySelector(".first") || named[0])?.dataset.name;
+    else if (digits && digit) name = named[(+digit[1] + 9) % 10]?.dataset.name;
+    if (e.key !== "Enter" && !(digits && digit) && !none && !leave) return;
     e.preventDefault();
     if (e.repeat) return;
     if (leave) picking.focus({ preventScroll: true });
@@ -489,7 +495,7 @@
     const right = grid.items.filter(i => i.class !== null).length;
     act({
       op: "page", seconds: watch.seconds(),
-      items: grid.items.map(i => ({ id: i.id, rev: i.rev, class: i.class === null ? "" : i.class })),
+      items: grid.items.map(i => ({ id: i.id, rev: i.rev, class: i.class === null || i.class === noClass ? "" : i.class, none: i.class === noClass })),
     }, `Saved ${plural(right, "image", "images")}`);
   }
 
@@ -786,7 +792,13 @@
     if (typing && e.key === "/" && mode === "one") { done(); $("filter").focus(); return; }
     const digit = /^(?:Digit|Numpad)([0-9])$/.exec(e.code);
     const key = digit ? digit[1] : low;
-    if (setup.none && key === "0" && digit && (e.shiftKey || noneKey === "0") && mode === "one" && view.question) { done(); if (!e.repeat) label("none"); return; }
+    const isNone = setup.none && key === "0" && digit && (e.shiftKey || noneKey === "0");
+    if (isNone && mode === "one" && view.question) { done(); if (!e.repeat) label("none"); return; }
+    if (isNone && mode === "many") {
+      const b = document.activeElement.closest("#thumbs .thumb");
+      if (b) { done(); mark(b, grid.items[b.dataset.at], noClass); offer(b); }
+      return;
+    }
     if (typing) {
       if (e.shiftKey && (reserved.includes(low) || setup.groups && low === "a")) { done(); if (!e.repeat) command(low); return; }
       const thumb = mode === "many" && document.activeElement.closest("#thumbs .thumb");
