@@ -177,7 +177,8 @@ func (f *featureFile) entries(labels, domains []int, d *Dataset, from *originals
 	if names != nil {
 		d.Domains, domains = names, sites
 	}
-	if err := d.relabel(ids, labels, opts); err != nil {
+	none, err := d.relabel(ids, labels, opts)
+	if err != nil {
 		return nil, nil, err
 	}
 	splits, err := f.splits()
@@ -188,6 +189,10 @@ func (f *featureFile) entries(labels, domains []int, d *Dataset, from *originals
 	for i := range byRow {
 		if domains[i] < 0 {
 			d.Skipped = append(d.Skipped, Skipped{ids[i], noSite})
+			continue
+		}
+		if none[i] {
+			d.Skipped = append(d.Skipped, Skipped{ids[i], isNone})
 			continue
 		}
 		rows = append(rows, i)
@@ -211,11 +216,18 @@ func (f *featureFile) entries(labels, domains []int, d *Dataset, from *originals
 }
 
 // relabel puts the classes that labels are given for into the numbers of the examples called
-// ids. Classes that are new follow the others, in byte order, unless all are given.
-func (d *Dataset) relabel(ids []string, numbers []int, opts Options) error {
-	labels := ofClass(opts.Labels)
+// ids. Classes that are new follow the others, in byte order, unless all are given. It returns
+// which examples are labelled [NoneOfThese].
+func (d *Dataset) relabel(ids []string, numbers []int, opts Options) (none []bool, err error) {
+	none = make([]bool, len(ids))
+	classes := opts.Classes
+	if classes == nil {
+		classes = d.Classes
+	}
+	isClass := func(name string) bool { return slices.Contains(classes, name) }
+	labels := spellNone(ofClass(opts.Labels), isClass)
 	if len(labels) == 0 {
-		return nil
+		return none, nil
 	}
 	list := make([]named, len(ids))
 	for i, id := range ids {
@@ -223,24 +235,27 @@ func (d *Dataset) relabel(ids []string, numbers []int, opts Options) error {
 			list[i].class = d.Classes[numbers[i]]
 		}
 	}
-	var err error
 	if d.Overruled, err = overrule(list, labels, d.Skipped); err != nil {
-		return err
+		return nil, err
 	}
-	classes := opts.Classes
-	if classes == nil {
+	for i := range list {
+		if none[i] = list[i].class == NoneOfThese && !isClass(NoneOfThese); none[i] {
+			list[i].class = ""
+		}
+	}
+	if opts.Classes == nil {
 		var more []string
 		for _, l := range labels {
-			if !slices.Contains(d.Classes, l.Class) {
+			if !isClass(l.Class) && l.Class != NoneOfThese {
 				more = append(more, l.Class)
 			}
 		}
 		slices.Sort(more)
-		classes = append(slices.Clone(d.Classes), slices.Compact(more)...)
+		classes = append(slices.Clone(classes), slices.Compact(more)...)
 	}
 	entries, err := d.number(list, nil, FolderOptions{Classes: classes})
 	for i, e := range entries {
 		numbers[i] = e.class
 	}
-	return err
+	return none, err
 }

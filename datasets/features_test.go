@@ -100,6 +100,16 @@ func TestFeatures(t *testing.T) {
 	if r, err := Check(t.Context(), d, truth, nil); err != nil || len(r.Unreadable) > 0 || r.Unlabelled[0] != 1 {
 		t.Errorf("check: %+v, %v", r, err)
 	}
+	d, truth, err = Open("features", path, Options{Labels: []Label{{ID: "d", Class: "None of these"}, {ID: "c", Class: "cat"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := d.Index("d"); ok || len(d.Examples) != 3 || truth.Known() != 3 || len(d.Classes) != 2 || !slices.Equal(d.Skipped, []Skipped{{"d", isNone}}) {
+		t.Errorf("labelled none of these: %+v", d)
+	}
+	if x := vectorOf(t, d, "b", 1); !slices.Equal(x, []float32{8}) {
+		t.Errorf("without d, the strong view of b is %v", x)
+	}
 }
 
 // A file with features alone is a data set of one domain and no classes; what pandas

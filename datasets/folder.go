@@ -115,8 +115,15 @@ func scanFolder(fsys fs.FS, opts FolderOptions) (*Dataset, []entry, error) {
 	if d.Domains, list, err = l.bySite(d.Domains, list, opts.Labels, perClass); err != nil {
 		return d, nil, err
 	}
-	if d.Overruled, err = overrule(list, ofClass(opts.Labels), l.skipped); err != nil {
+	isClass := func(name string) bool {
+		_, folder := perClass[name]
+		return opts.Classes == nil && folder || slices.Contains(opts.Classes, name)
+	}
+	if d.Overruled, err = overrule(list, spellNone(ofClass(opts.Labels), isClass), l.skipped); err != nil {
 		return d, nil, err
+	}
+	if !isClass(NoneOfThese) {
+		list = l.withoutNone(list)
 	}
 	entries, err := d.number(list, perClass, opts)
 	d.Skipped = l.skipped
@@ -209,6 +216,18 @@ func (l *lister) domain(domain string, k int, perClass map[string]int) ([]named,
 			domain, plural(len(classes), "class folder"), l.firstSkipped(domain))
 	}
 	return list, nil
+}
+
+// withoutNone leaves out the images that are labelled [NoneOfThese].
+func (l *lister) withoutNone(list []named) (used []named) {
+	for _, e := range list {
+		if e.class != NoneOfThese {
+			used = append(used, e)
+			continue
+		}
+		l.skip(e.ID, isNone)
+	}
+	return used
 }
 
 // firstSkipped names the first file of a folder that was skipped, with its reason, and the

@@ -170,6 +170,24 @@ func addLabel(list []Label, l Label) ([]Label, error) {
 	return append(list, l), nil
 }
 
+// NoneOfThese is the class of a label, in any case, of an image that shows none of the classes. Such
+// an image is left out, unless it is the name of a class.
+const NoneOfThese = "none of these"
+
+// isNone is why it is left out.
+const isNone = "it is labelled none of these"
+
+// spellNone returns the labels with NoneOfThese in its spelling where it is no class.
+func spellNone(labels []Label, isClass func(string) bool) []Label {
+	labels = slices.Clone(labels)
+	for i, l := range labels {
+		if strings.EqualFold(strings.TrimSpace(l.Class), NoneOfThese) && !isClass(l.Class) {
+			labels[i].Class = NoneOfThese
+		}
+	}
+	return labels
+}
+
 // ofClass returns the labels that say a class.
 func ofClass(list []Label) []Label {
 	return slices.DeleteFunc(slices.Clone(list), func(l Label) bool { return l.Class == "" })

@@ -97,6 +97,28 @@ func TestSplitFewLabels(t *testing.T) {
 	}
 }
 
+// Images that are labelled none of these, in any case, are left out, unless that is a class.
+func TestFolderNoneOfThese(t *testing.T) {
+	fsys := pictures(t, "north/cat/1.png", "north/cat/2.png", "north/3.png", "south/4.png", "south/5.png")
+	list := []Label{{ID: "north/3.png", Class: "None of these"}, {ID: "north/cat/2.png", Class: "none of these"}, {ID: "south/4.png", Class: "dog"}}
+	d, _, err := Folder(fsys, FolderOptions{Labels: list})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Skipped{{"north/3.png", isNone}, {"north/cat/2.png", isNone}}
+	if !slices.Equal(d.Classes, []string{"cat", "dog"}) || len(d.Examples) != 3 || !slices.Equal(d.Skipped, want) {
+		t.Errorf("classes %q, %d images, left out %v", d.Classes, len(d.Examples), d.Skipped)
+	}
+	d, _, err = Folder(fsys, FolderOptions{Labels: list[1:], Classes: []string{"cat", "dog", "none of these"}})
+	if err != nil || len(d.Examples) != 5 || len(d.Skipped) != 0 {
+		t.Errorf("a class: %+v, %v", d, err)
+	}
+	twice := append(list, Label{ID: "north/3.png", Class: "cat", Where: "l.csv:9"})
+	if _, _, err := Folder(fsys, FolderOptions{Labels: twice}); err == nil || !strings.Contains(err.Error(), `l.csv:9: north/3.png is "cat" here, but "none of these"`) {
+		t.Errorf("two labels: %v", err)
+	}
+}
+
 func TestFolderLabelErrors(t *testing.T) {
 	for _, c := range []struct {
 		name string

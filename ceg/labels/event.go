@@ -35,7 +35,7 @@ const (
 	// Later: the annotator wants to see it again when all other queries have a label.
 	Later Kind = "later"
 	// None: the image shows none of the classes; it leaves the pool.
-	None Kind = "none of these"
+	None Kind = datasets.NoneOfThese
 	// Unsure: the annotator assigned a class, or none, and wants a second look.
 	Unsure Kind = "unsure"
 	// Bad: the image is damaged or unusable; it leaves the pool.

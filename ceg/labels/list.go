@@ -32,6 +32,9 @@ func ReadFile(path string) ([]datasets.Label, error) {
 	}
 	var list []datasets.Label
 	for v := range s.Images() {
+		if v.Status == IsNone {
+			v.Class = datasets.NoneOfThese
+		}
 		if v.Class != "" {
 			list = append(list, datasets.Label{ID: v.ID, Class: v.Class, Where: fmt.Sprintf("%s:%d", path, v.N)})
 		}

@@ -11,13 +11,13 @@ import (
 func TestReadFile(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir, Options{})
-	query(t, l, 0, "1", "2", "3")
-	must[[]Event](t)(l.Append(labelled("2", "dog", "ann"), Event{Kind: Unsure, ID: "3", Class: "cat"}, Event{Kind: Bad, ID: "1"}))
+	query(t, l, 0, "1", "2", "3", "4")
+	must[[]Event](t)(l.Append(labelled("2", "dog", "ann"), Event{Kind: Unsure, ID: "3", Class: "cat"}, Event{Kind: Bad, ID: "1"}, Event{Kind: None, ID: "4"}))
 	list := must[[]datasets.Label](t)(ReadFile(l.Path()))
-	if len(list) != 2 || list[0] != (datasets.Label{ID: "2", Class: "dog", Where: l.Path() + ":4"}) {
+	if len(list) != 3 || list[0] != (datasets.Label{ID: "2", Class: "dog", Where: l.Path() + ":5"}) || list[2].Class != datasets.NoneOfThese {
 		t.Errorf("labels %+v", list)
 	}
-	twice := append([]datasets.Label{{ID: "2", Class: "dog"}}, list[1], list[0])
+	twice := append([]datasets.Label{{ID: "2", Class: "dog"}}, list[2], list[1], list[0])
 	if a := Digest(list); a != Digest(twice) || a == Digest(list[:1]) || len(a) != 64 {
 		t.Errorf("digest %s", a)
 	}
