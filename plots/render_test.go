@@ -384,3 +384,39 @@ func TestContactSheetPlacesImages(t *testing.T) {
 		}
 	}
 }
+
+// Thumbnails stand for queried points, but for one that would cover another, which keeps its cross.
+func TestThumbnails(t *testing.T) {
+	d := EmbeddingData{
+		Points:  blas32.General{Rows: 3, Cols: 2, Stride: 2, Data: []float32{0, 0, 0.001, 0, 1, 1}},
+		Classes: []int{0, 0, 0}, Domains: []int{0, 0, 0}, ClassNames: []string{"cat"}, DomainNames: []string{"day"},
+		Selected: []int{0, 1, 2}, Color: "domain",
+	}
+	m := image.NewGray(image.Rect(0, 0, 8, 4))
+	d.Thumbnails = []image.Image{m, m, m}
+	g, err := Embedding(Print(), d)
+	if err != nil || len(g.Panels) != 1 || g.Panels[0].Title != "By domain" {
+		t.Fatalf("%+v, %v", g, err)
+	}
+	var canvas recorder.Canvas
+	if err := g.Draw(vgdraw.NewCanvas(&canvas, g.Width, g.Width)); err != nil {
+		t.Fatal(err)
+	}
+	at, pictures := func(i int) vg.Point { return vg.Point{X: 10 + 50*vg.Length(d.Points.Data[2*i]), Y: 10} }, 0
+	for _, a := range canvas.Actions {
+		if _, ok := a.(*recorder.DrawImage); ok {
+			pictures++
+		}
+	}
+	drawn := scatter{of: d, theme: Print()}.thumbnails(vgdraw.NewCanvas(&canvas, 100, 100), at)
+	if pictures != 1 || len(drawn) != 2 || !drawn[0] || !drawn[2] {
+		t.Errorf("%d pictures, thumbnails of %v, want one picture of 0 and 2", pictures, drawn)
+	}
+	if _, err := Embedding(Print(), d, d); err != nil {
+		t.Error(err)
+	}
+	d.Thumbnails = d.Thumbnails[:2]
+	if _, err := Embedding(Print(), d); err == nil || !strings.Contains(err.Error(), "2 thumbnails, want 3") {
+		t.Errorf("error %v, want one on thumbnails", err)
+	}
+}

@@ -57,16 +57,9 @@ func (f *Folder) Queried(o FigureOptions) (plots.ContactData, error) {
 	if err != nil {
 		return d, err
 	}
-	data, err := Dataset(out, o)
+	data, err := imagesOf(out, o)
 	if err != nil {
 		return d, err
-	}
-	if f, ok := data.Features(); ok {
-		if _, err := f.ImageRoot(); err != nil {
-			if data = emojiOf(data); data == nil {
-				return d, fmt.Errorf("%s: the run was trained on feature vectors: %w", r.Dir, err)
-			}
-		}
 	}
 	rank := 0 // mostWanted returns the first of each round, in order
 	for _, q := range mostWanted(queries, cmp.Or(o.Count, 24)) {
@@ -96,6 +89,22 @@ func (f *Folder) Queried(o FigureOptions) (plots.ContactData, error) {
 		d.Note = fmt.Sprintf("%s: the first queries of every round.", caption(r, out))
 	}
 	return d, nil
+}
+
+// imagesOf opens the data set with a run's images.
+func imagesOf(out *result.Run, o FigureOptions) (*datasets.Dataset, error) {
+	data, err := Dataset(out, o)
+	if err != nil {
+		return nil, err
+	}
+	if f, ok := data.Features(); ok {
+		if _, err := f.ImageRoot(); err != nil {
+			if data = emojiOf(data); data == nil {
+				return nil, fmt.Errorf("%s: the run was trained on feature vectors: %w", out.Name(), err)
+			}
+		}
+	}
+	return data, nil
 }
 
 // emojiOf returns the embedded emoji if all examples of a data set are theirs, as in the features in

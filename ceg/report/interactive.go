@@ -25,6 +25,9 @@ func (f *Folder) Interactive(ctx context.Context, name string, t plots.Theme, o 
 	if !slices.Contains(InteractiveNames(), name) {
 		return nil, nil, fmt.Errorf("no interactive figure %q, want one of %s", name, strings.Join(InteractiveNames(), ", "))
 	}
+	if len(o.Rounds) > 0 {
+		return nil, nil, errors.New("the interactive map shows the end of the run: draw rounds as a static figure")
+	}
 	still, err := f.Figure(ctx, name, t, o)
 	if err != nil {
 		return nil, nil, err
@@ -43,7 +46,7 @@ func (f *Folder) Interactive(ctx context.Context, name string, t plots.Theme, o 
 
 // lookAtMap is the map of a run.
 func lookAtMap(ctx context.Context, f *Folder, o FigureOptions) (*interactive.Figure, error) {
-	m, err := openMap(ctx, f, o)
+	m, err := openMap(ctx, f, o, -1)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +105,7 @@ func lookAtScores(_ context.Context, f *Folder, o FigureOptions) (*interactive.F
 			Title: fig.Columns[p[1]].Name + " over " + fig.Columns[p[0]].Name})
 	}
 	rounds, known := map[string]int{}, map[string]result.MapPoint{}
-	if points, err := out.Map(); err == nil {
+	if points, err := out.Map(result.MapFile); err == nil {
 		for _, p := range points {
 			known[p.ID] = p
 		}

@@ -53,7 +53,7 @@ func finishedRun(t *testing.T, folder, name string) {
 func everything(t *testing.T, r *Run) string {
 	t.Helper()
 	queries, errQ := r.Queries()
-	points, errM := r.Map()
+	points, errM := r.Map(MapFile)
 	if errQ != nil || errM != nil {
 		t.Fatal(errQ, errM)
 	}

@@ -125,7 +125,10 @@ func Dots(dirs ...string) Fig {
 // TSNE shows an interactive t-SNE embedding of a run's images by its learned features,
 // including the target's. Images appear under the pointer or by the arrow keys; classes, domains
 // and query rounds can be hidden. Without scripts the static figure remains. It needs the run's
-// weights or stored coordinates.
+// weights or stored coordinates. Query rounds side by side, one colouring and thumbnails are options of
+// the static figure:
+//
+//	nb.Figure(nb.OpenRun(dir), "tsne", nb.FigureOptions{Rounds: []int{1, 5}, Color: "class", Thumbnails: true})
 func TSNE(dir string) { Interactive(dir, "tsne") }
 
 // Interactive shows an interactive figure of a run, one of report.InteractiveNames.

@@ -34,6 +34,6 @@ Table: baseline rule measure chosen format
 Help: help help-all`
 
 	figureGroups = `Records: dir run dataset target method seed
-Figure: out theme band rule source-val count
+Figure: out theme band rule source-val count round color thumbnails
 Help: help help-all`
 )
