@@ -137,6 +137,41 @@ func TestTrainShowsPage(t *testing.T) {
 	}
 }
 
+// The page ends with a run that is killed, which a second Ctrl-C does, and so does a step that
+// takes too long after the first.
+func TestPageEndsWithKilledRun(t *testing.T) {
+	dir := t.TempDir()
+	cmd := exec.Command(ledg, peopleArgs(flat(t), "--label")...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cmd.Dir = dir; cmd.Start() != nil {
+		t.Fatal("it does not start")
+	}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() && !strings.HasPrefix(lines.Text(), "http://127.0.0.1:") {
+	}
+	address := lines.Text()
+	if reply, err := http.Get(address); err != nil || reply.StatusCode != http.StatusOK {
+		t.Fatalf("the page at %q: %v, %v", address, reply, err)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		reply, err := http.Get(address)
+		if errors.Is(err, syscall.ECONNREFUSED) {
+			return
+		}
+		if err == nil {
+			reply.Body.Close()
+		}
+		if time.Now().After(end) {
+			t.Fatal("the page has outlived the run")
+		}
+	}
+}
+
 // When all is labelled the page shows that the run trains and how it ended, with commands that
 // work as printed: a report, and once a label was corrected, a run that uses it.
 func TestTrainShowsResult(t *testing.T) {

@@ -42,6 +42,7 @@ type labelFlags struct {
 	seed             uint64
 	again, blind     bool
 	detach, stop     bool
+	parent           int      // the process that it ends with, 0 for none
 	dir              string   // of the run, empty for a folder
 	args             []string // of the program, which --detach starts again
 	stdout, progress func(format string, args ...any)
@@ -105,6 +106,8 @@ upright. From another machine: ssh -L 8000:127.0.0.1:PORT HOST, with --port PORT
 	flags.BoolVar(&f.again, "again", false, "also label images that are in class folders")
 	flags.BoolVar(&f.blind, "blind", false, "label what others have labelled, without seeing their labels")
 	flags.BoolVar(&f.detach, "detach", false, "serve in the background and print the address")
+	flags.IntVar(&f.parent, "parent", 0, "stop when this parent process ends")
+	_ = flags.MarkHidden("parent") // it exists
 	flags.BoolVar(&f.stop, "stop", false, "stop the server of these labels")
 	cmd.MarkFlagsMutuallyExclusive("detach", "stop")
 	cmd.AddCommand(newLabelExportCommand(), newLabelImportCommand(), newLabelAgreementCommand(), newLabelStudioCommand("studio"))
@@ -264,13 +267,13 @@ func (f *labelFlags) run(cmd *cobra.Command) error {
 	f.links(place, f.by)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go func() { // a server in the background ends with the folder that it writes to
-		for tick := time.Tick(time.Minute); ; {
+	go func() { // a server in the background ends with the folder that it writes to, and that of a run with the run
+		for tick := time.Tick(time.Second); ; {
 			select {
 			case <-ctx.Done():
 				return
 			case <-tick:
-				if _, err := os.Stat(f.ledger); errors.Is(err, fs.ErrNotExist) {
+				if _, err := os.Stat(f.ledger); errors.Is(err, fs.ErrNotExist) || f.parent != 0 && os.Getppid() != f.parent {
 					cancel()
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -178,7 +179,7 @@ func (p *runPage) show() {
 	p.once.Do(func() {
 		p.served = true
 		p.work.Go(func() {
-			c := newLabelCommand([]string{"label", p.dir})
+			c := newLabelCommand([]string{"label", p.dir, "--parent", strconv.Itoa(os.Getpid())})
 			c.SetOut(p.cmd.OutOrStdout())
 			c.SetErr(p.cmd.ErrOrStderr())
 			c.SetArgs([]string{p.dir, "--detach"})
