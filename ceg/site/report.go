@@ -251,7 +251,7 @@ func (r *Report) Finish() {
 				r.Warnings = append(r.Warnings, s)
 			}
 		}
-		if v.A > v.ALabelled || v.Audit > v.Audited {
+		if v.ALabelled+v.Audited > 0 {
 			if open := v.A + v.Audit - v.ALabelled - v.Audited - v.Bad; open > 0 {
 				r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d queried labels are missing: the numbers use the others, and are unbiased if people label in the order of the queries", open, v.A+v.Audit))
 			}

@@ -313,6 +313,17 @@ func TestReportSaysThatItDropped(t *testing.T) {
 	}
 }
 
+// Missing labels are a warning once there are some, and not right after they are queried.
+func TestReportOfMissingLabels(t *testing.T) {
+	for audited, want := range map[int]string{0: "", 3: "7 of 10 queried labels are missing", 10: ""} {
+		r := &site.Report{Visits: []*site.VisitReport{{Audit: 10, Audited: audited}}}
+		r.Finish()
+		if got := strings.Join(r.Warnings, "\n"); !strings.Contains(got, want) || want == "" && got != "" {
+			t.Errorf("%d labels: warnings %q, want %q", audited, got, want)
+		}
+	}
+}
+
 // alone is that every image is a group of its own.
 func alone(id string) string { return id }
 
