@@ -66,6 +66,9 @@ Groups from --group or --labels are kept, and joined where their images are dupl
 					return err
 				}
 				f, _ = features.Features()
+				if d, truth, err = source.without(features.Skipped); err != nil { // those that cannot be decoded
+					return err
+				}
 			}
 			groups, err := nearGroups(cmd.Context(), d, features, f)
 			if err != nil {

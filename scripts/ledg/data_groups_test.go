@@ -45,6 +45,16 @@ func nearFeatures(t *testing.T, path string) {
 	}
 }
 
+// Damaged images are in no group, and do not stop the others.
+func TestDataGroupsOfDamaged(t *testing.T) {
+	pretrainedOrSkip(t)
+	dir := t.TempDir()
+	stdout, stderr, status := call(t, dir, "data", "groups", "--dataset", "folder", "--root", inputs(t, "damaged"), "--cache", "cache", "--quiet", "--out", "groups.csv")
+	if status != 0 || !strings.Contains(stdout, "groups.csv: 15 images") || !strings.Contains(stderr, "1 file is left out: south/dog/dog_3.jpg") {
+		t.Errorf("status %d, %s%s", status, stdout, stderr)
+	}
+}
+
 // Images that are nearly the same are found by their features and written as a file that
 // training takes, whose groups no split divides.
 func TestDataGroups(t *testing.T) {
