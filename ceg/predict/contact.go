@@ -13,7 +13,7 @@ import (
 // Draw it with plots.ContactSheet. Memory does not grow with the table. The image files must not
 // have moved.
 func Contact(table string, n int) (plots.ContactData, error) {
-	d := plots.ContactData{Columns: n, Note: "p probability of the class, m margin to the next, d distance to the nearest labelled image, 1 is usual among these; new: it looks like nothing labelled."}
+	d := plots.ContactData{Columns: n, Note: "p probability of the class, m margin to the next, d distance to the nearest labelled image (1 = median among labelled images); new: it looks like nothing labelled."}
 	if n < 1 {
 		return d, fmt.Errorf("a contact sheet of %d images a row", n)
 	}
@@ -22,9 +22,9 @@ func Contact(table string, n int) (plots.ContactData, error) {
 		order func(a, b Prediction) int
 		best  []Prediction
 	}{
-		{name: "surest", order: func(a, b Prediction) int { return cmp.Compare(b.Probability, a.Probability) }},
-		{name: "least sure", order: func(a, b Prediction) int { return cmp.Compare(a.Margin, b.Margin) }},
-		{name: "strangest", order: func(a, b Prediction) int { return cmp.Compare(b.Distance, a.Distance) }},
+		{name: "most confident", order: func(a, b Prediction) int { return cmp.Compare(b.Probability, a.Probability) }},
+		{name: "smallest margin", order: func(a, b Prediction) int { return cmp.Compare(a.Margin, b.Margin) }},
+		{name: "most distant", order: func(a, b Prediction) int { return cmp.Compare(b.Distance, a.Distance) }},
 	}
 	err := ReadTable(table, func(p Prediction) error {
 		for i := range rows {

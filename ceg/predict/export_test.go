@@ -164,9 +164,9 @@ func TestContact(t *testing.T) {
 		value func(p predict.Prediction) float64 // smallest first
 		score func(t plots.Tile) float64
 	}{
-		{"surest", func(p predict.Prediction) float64 { return -float64(p.Probability) }, func(t plots.Tile) float64 { return -t.Scores[0].Value }},
-		{"least sure", func(p predict.Prediction) float64 { return float64(p.Margin) }, func(t plots.Tile) float64 { return t.Scores[1].Value }},
-		{"strangest", func(p predict.Prediction) float64 { return -float64(p.Distance) }, func(t plots.Tile) float64 { return -t.Scores[2].Value }},
+		{"most confident", func(p predict.Prediction) float64 { return -float64(p.Probability) }, func(t plots.Tile) float64 { return -t.Scores[0].Value }},
+		{"smallest margin", func(p predict.Prediction) float64 { return float64(p.Margin) }, func(t plots.Tile) float64 { return t.Scores[1].Value }},
+		{"most distant", func(p predict.Prediction) float64 { return -float64(p.Distance) }, func(t plots.Tile) float64 { return -t.Scores[2].Value }},
 	} {
 		var values []float64
 		for _, p := range all {
