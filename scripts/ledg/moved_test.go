@@ -60,6 +60,13 @@ func TestMoved(t *testing.T) {
 	rename(filepath.Join(project, "photos"), filepath.Join(project, "fotos"))
 	gone := "root folder " + filepath.Join(project, "photos") + ": no such file or directory; if the images have moved, --root DIR says where they are now"
 	refused(gone, "extend", "run", "--budget", "5", "--quiet")
+	do("report", "run", "--out", "without.html")
+	do("report", "run", "--root", "fotos", "--out", "with.html")
+	do("report", "run", "--root", "folder=fotos", "--out", "named.html")
+	pictures := func(page string) int { return strings.Count(read(t, filepath.Join(project, page)), "<img") }
+	if without, with, named := pictures("without.html"), pictures("with.html"), pictures("named.html"); with <= without || with != named {
+		t.Errorf("reports have %d pictures, %d with --root DIR and %d with --root folder=DIR", without, with, named)
+	}
 	do("extend", "run", "--budget", "5", "--root", "fotos", "--out", "run-2", "--quiet")
 	refused("--root "+filepath.Join("site", "day")+" has none of the images of run-2, such as day/cat/1.png: put the new images into a folder beside those", "extend", "run-2", "--root", filepath.Join("site", "day"))
 

@@ -37,8 +37,19 @@ func newStudyCommand() *cobra.Command {
 // rootsFlag adds --root, the folders of the data sets, and --splits.
 func rootsFlag(cmd *cobra.Command, roots *map[string]string, splits *string) {
 	splitsFlag(cmd, splits)
-	cmd.Flags().StringToStringVar(roots, "root", nil, "folder of a data set, as DATASET=DIR; repeatable (default $"+dataEnv+"/DATASET)")
-	cmd.Flags().Lookup("root").DefValue = "" // not []
+	cmd.Flags().Func("root", "folder of your images, `DIR`, or of a data set, DATASET=DIR; repeatable (default $"+dataEnv+"/DATASET)", func(text string) error {
+		names, dir := []string{datasets.FolderName, datasets.FeaturesFile}, text
+		if name, rest, ok := strings.Cut(text, "="); ok {
+			names, dir = []string{name}, rest
+		}
+		if *roots == nil {
+			*roots = map[string]string{}
+		}
+		for _, name := range names {
+			(*roots)[name] = dir
+		}
+		return nil
+	})
 }
 
 // withEnvironment adds the data sets under $LEDG_DATA to the roots.
