@@ -21,9 +21,9 @@ var arms = []string{
 
 	"MaxHerding + FixMatch, upfront",
 	"Random + cross-entropy, upfront",
-	"CEG selection + cross-entropy (published schedule)",
-	"BADGE + cross-entropy (published schedule)",
 	"Entropy + cross-entropy (published schedule)",
+	"BADGE + cross-entropy (published schedule)",
+	"CEG selection + cross-entropy (published schedule)",
 	"BvSB + cross-entropy (published schedule)",
 	"MaxHerding + CEG loss, upfront (preset ledg settings)",
 

@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"image/color"
 	"testing"
 
 	"gonum.org/v1/plot/vg"
@@ -66,5 +67,19 @@ func TestSubscripts(t *testing.T) {
 	}
 	if w("a_b") <= w("ab") || w("a_{b") <= w("a_b") {
 		t.Error("an underscore without a closed brace is lost")
+	}
+}
+
+// The arms of the paper's figure of accuracies over epochs have different colours.
+func TestArmsOverEpochs(t *testing.T) {
+	l := &looks{theme: Print()}
+	seen := map[color.Color]string{}
+	for _, arm := range []string{"CEG (published schedule)", "Random + cross-entropy (published schedule)", "CEG selection + cross-entropy (published schedule)", "Random + FixMatch, upfront", "Random + CEG loss, upfront"} {
+		l.meet([]Curve{{Name: arm, Title: arm}})
+		if c := l.of(arm).line.Color; seen[c] != "" {
+			t.Errorf("%s has the colour of %s", arm, seen[c])
+		} else {
+			seen[c] = arm
+		}
 	}
 }
