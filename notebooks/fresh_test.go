@@ -24,7 +24,7 @@ var fromRecords = []string{"00_quickstart", "03_ablation", "04_sensitivity", "05
 var always = map[string][]string{
 	"02_generalization": {"%%\nm, r := picture(", "%%\na := picture("},
 	"07_your_data":      {"%%\ndata, truth, err := datasets.Open("},
-	"09_new_site":       {"%%\nd, _, err := datasets.Glyphs(", "%%\nt := nb.NewTable(\"labels\""},
+	"09_new_site":       {"%%\nd, t := pictures()", "%%\nt := nb.NewTable(\"labels\""},
 }
 
 // What is stored of the notebooks that show records is what the records give: every
