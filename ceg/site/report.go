@@ -327,22 +327,31 @@ func (r *Report) String() string {
 			}
 		}
 	}
-	for _, s := range r.Sets {
-		if s.Sets == nil && s.Need == 0 {
-			fmt.Fprintf(&b, "prediction sets for %.4g%% coverage: none, as too many images have classes that the run does not know\n", 100*s.Coverage)
-		} else if s.Sets == nil {
-			fmt.Fprintf(&b, "prediction sets for %.4g%% coverage: audit at least %d images\n", 100*s.Coverage, s.Need)
-		} else {
-			fmt.Fprintf(&b, "%v; %.1f classes on average\n", *s.Sets, s.Size)
-		}
-	}
-	for _, a := range r.Abstain {
-		fmt.Fprintf(&b, "without the least confident %.0f%% (below %.2f): %v right, of %d audited\n", 100*a.Share, a.Threshold, a.Accuracy, a.Images)
+	for _, line := range r.Thresholds() {
+		fmt.Fprintf(&b, "%s\n", line)
 	}
 	for _, w := range r.Warnings {
 		fmt.Fprintf(&b, "Warning: %s.\n", w)
 	}
 	return b.String()
+}
+
+// Thresholds describes the prediction sets and the abstentions, in a line each.
+func (r *Report) Thresholds() (lines []string) {
+	for _, s := range r.Sets {
+		switch {
+		case s.Sets == nil && s.Need == 0:
+			lines = append(lines, fmt.Sprintf("prediction sets for %.4g%% coverage: none, as too many images have classes that the run does not know", 100*s.Coverage))
+		case s.Sets == nil:
+			lines = append(lines, fmt.Sprintf("prediction sets for %.4g%% coverage: audit at least %d images", 100*s.Coverage, s.Need))
+		default:
+			lines = append(lines, fmt.Sprintf("%v; %.1f classes on average", *s.Sets, s.Size))
+		}
+	}
+	for _, a := range r.Abstain {
+		lines = append(lines, fmt.Sprintf("without the least confident %.0f%% (below %.2f): %v right, of %d audited", 100*a.Share, a.Threshold, a.Accuracy, a.Images))
+	}
+	return lines
 }
 
 // String formats the estimate in a few lines.

@@ -19,6 +19,9 @@ func Site(o visit.Options) *site.Report {
 	for _, v := range a.Report.Visits {
 		Table(visitTable(a.Report.Site, v), nil)
 	}
+	if lines := a.Report.Thresholds(); len(lines) > 0 {
+		Markdown("- %s", strings.Join(lines, "\n- "))
+	}
 	if w := a.Report.Warnings; len(w) > 0 {
 		Markdown("- Warning: %s.", strings.Join(w, ".\n- Warning: "))
 	}
