@@ -39,8 +39,15 @@ func (r *run) keep(ctx context.Context, o Options) error {
 	for i := range all {
 		all[i] = i
 	}
-	others := r.unlabelledSample()
-	var far []float32 // features of others, in the order of the data set
+	typical := r.typicalSample(none)
+	var sample, labels []float32 // features of typical and of labelled images
+	var groups, labelGroups []int
+	group := func(i int) int {
+		if data.Groups != nil {
+			return data.Groups[i]
+		}
+		return i
+	}
 	at := 0
 	err = r.trainer.Each(ctx, all, func(n int, out learner.Prediction) {
 		classes := len(data.Classes)
@@ -52,8 +59,8 @@ func (r *run) keep(ctx context.Context, o Options) error {
 			if _, queried := features[at]; queried {
 				features[at] = append([]float32(nil), out.Features[row*k.Dim:(row+1)*k.Dim]...)
 			}
-			if others[at] {
-				far = append(far, out.Features[row*k.Dim:(row+1)*k.Dim]...)
+			if typical[at] {
+				sample, groups = append(sample, out.Features[row*k.Dim:(row+1)*k.Dim]...), append(groups, group(at))
 			}
 			class := r.evaluator.Truth.Class(at)
 			if class >= 0 && (e.Domain == p.Target || e.Split == datasets.Val) {
@@ -72,16 +79,18 @@ func (r *run) keep(ctx context.Context, o Options) error {
 		x := p.Example(q.ID)
 		if none[x] { // its label was withdrawn: it is near nothing
 			clear(features[x])
+		} else {
+			labels, labelGroups = append(labels, features[x]...), append(labelGroups, group(x))
 		}
 		k.Features = append(k.Features, features[x]...)
 	}
 	rows := func(data []float32) cluster.Matrix {
 		return cluster.Matrix{Rows: len(data) / k.Dim, Cols: k.Dim, Stride: k.Dim, Data: data}
 	}
-	if len(queries) > 0 {
-		distances := audit.Distances(rows(far), rows(k.Features))
+	if len(labels) > 0 {
+		distances := audit.DistancesApart(rows(sample), rows(labels), groups, labelGroups)
 		if k.Novelty = audit.NewNovelty(distances); len(k.Strangers) > 0 {
-			k.Novelty = audit.NewNoveltyBeside(distances, audit.Distances(rows(far), rows(k.Strangers)))
+			k.Novelty = audit.NewNoveltyBeside(distances, audit.Distances(rows(sample), rows(k.Strangers)))
 		}
 	}
 	if r.c.Network.Name == config.Linear && !r.evaluator.KnowsTarget() && !o.NoEstimate { // so training is cheap
@@ -92,25 +101,24 @@ func (r *run) keep(ctx context.Context, o Options) error {
 	return r.folder.WriteFile(artifact.File, k.Write)
 }
 
-// noveltyImages is the number of unlabelled images that set the threshold of [audit.Novelty].
+// noveltyImages is the number of images that set the threshold of [audit.Novelty].
 const noveltyImages = 2000
 
-// unlabelledSample draws unlabelled images of the source domains, from their validation splits if
-// these have enough.
-func (r *run) unlabelledSample() map[int]bool {
+// typicalSample draws images of the source domains whose distances set that threshold: from the
+// validation splits if these have enough, as no label was chosen to be near them, otherwise from all
+// images, labelled or not. none show none of the classes.
+func (r *run) typicalSample(none map[int]bool) map[int]bool {
 	p := r.campaign
-	var train, val []int
+	var list, val []int
 	for i, e := range p.Data.Examples {
-		if _, labelled := p.Label(e.ID); labelled || p.IsGone(e.ID) || e.Domain == p.Target {
+		if p.IsGone(e.ID) || e.Domain == p.Target || none[i] {
 			continue
 		}
-		if e.Split == datasets.Val {
+		list = append(list, i)
+		if _, labelled := p.Label(e.ID); e.Split == datasets.Val && !labelled {
 			val = append(val, i)
-		} else {
-			train = append(train, i)
 		}
 	}
-	list := train
 	if len(val) >= 5*audit.FewestForNovelty {
 		list = val
 	}

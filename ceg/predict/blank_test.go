@@ -2,6 +2,7 @@ package predict
 
 import (
 	"image"
+	"math"
 	"path/filepath"
 	"testing"
 
@@ -39,5 +40,14 @@ func TestBlanksForAThreshold(t *testing.T) {
 		if _, err := p.Images(image.NewGray(image.Rect(0, 0, 16, 16))); err != nil || p.blank != nil != (threshold != nil) {
 			t.Errorf("threshold %v: %d numbers of blank images, %v", threshold, len(p.blank), err)
 		}
+	}
+}
+
+// A photo that was taken out of the labels has a row of zeros. It is the nearest of nothing, even of
+// an image that points away from every labelled one.
+func TestNearestSkipsZeros(t *testing.T) {
+	p := &Predictor{directions: []float32{0, 0, 1, 0, 0.6, 0.8}}
+	if at, cosine := p.nearest([]float32{-1, 0}); at != 2 || math.Abs(cosine+0.6) > 1e-6 {
+		t.Errorf("row %d, cosine %v; want row 2, -0.6", at, cosine)
 	}
 }

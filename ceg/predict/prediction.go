@@ -34,7 +34,7 @@ type Prediction struct {
 	Distance float32 `json:"distance" parquet:"distance"`
 	Nearest  string  `json:"nearest" parquet:"nearest,dict"`
 	// LooksNew is true if the image is farther from all labelled images than 95% of the run's
-	// unlabelled images are, whatever the probability is; see [audit.Novelty]. An image that is
+	// images are from the others, whatever the probability is; see [audit.Novelty]. An image that is
 	// nearer to one of none of the classes, to a blank image or to noise counts as farther
 	// ([audit.Strangeness]). LooksNew is false for runs without a threshold.
 	LooksNew bool `json:"looks_new" parquet:"looks_new,optional"`
@@ -220,7 +220,10 @@ func (p *Predictor) usualDistance() float64 {
 
 // nearest returns the labelled image whose direction is closest, the first of
 // equals, and the cosine between the two.
-func (p *Predictor) nearest(d []float32) (at int, cosine float64) { return p.nearestBut(-1, d) }
+func (p *Predictor) nearest(d []float32) (at int, cosine float64) {
+	at, cosine = p.nearestBut(-1, d)
+	return at, max(cosine, -1)
+}
 
 // nearestBut is nearest among all labelled images but one.
 func (p *Predictor) nearestBut(but int, d []float32) (at int, cosine float64) {
@@ -228,7 +231,7 @@ func (p *Predictor) nearestBut(but int, d []float32) (at int, cosine float64) {
 }
 
 // nearestRow returns the row whose direction is closest to d, except row but, and the cosine
-// between the two, -Inf without rows.
+// between the two, -Inf without rows. Rows of zeros, of photos of none of the classes, do not count.
 func nearestRow(rows, d []float32, but int) (at int, cosine float64) {
 	cosine = math.Inf(-1)
 	for i := range len(rows) / len(d) {
@@ -236,10 +239,12 @@ func nearestRow(rows, d []float32, but int) (at int, cosine float64) {
 			continue
 		}
 		var sum float64
+		zero := true
 		for k, v := range row(rows, i, len(d)) {
 			sum += float64(v) * float64(d[k])
+			zero = zero && v == 0
 		}
-		if sum > cosine {
+		if sum > cosine && !zero {
 			at, cosine = i, sum
 		}
 	}

@@ -269,5 +269,11 @@ func (s *simulation) scores(c int, inPool bool, far site.Part, blank []int, apar
 		out["pool"]["held"], out["residual"]["held"] = append(out["pool"]["held"], between[i]), append(out["residual"]["held"], own[i])
 	}
 	out["label + confidence"] = together(out["label"], out["confidence"])
+	typical := slices.Concat(held, chosen) // as in a run, with the labelled images, each without itself
+	out["label"]["held"] = on.apart(typical, chosen)
+	out["label, or blank"]["held"] = nil
+	for i, b := range audit.Distances(on.p.Take(typical).Features, nothing) {
+		out["label, or blank"]["held"] = append(out["label, or blank"]["held"], audit.Strangeness(out["label"]["held"][i], b))
+	}
 	return out
 }

@@ -36,8 +36,8 @@ func newPredictCommand() *cobra.Command {
   distance, nearest    cosine distance to the nearest labelled image, relative to the
                        median among labelled images
   looks_new            true if it looks like nothing labelled: it is farther than 95% of the
-                       run's unlabelled images (expect 5 to 9% false alarms, on a new site up
-                       to half), or near photos of none of the classes, blank images or noise.
+                       run's images are from each other (expect 4 to 8% false alarms, on a
+                       new site up to half), or near photos of none of the classes, blank images or noise.
                        Its class and probability then say little. Most images of an unknown
                        class are not flagged
 
@@ -133,7 +133,7 @@ out, without a guarantee. --abstain needs a site with an audit.`,
 				if n := p.Strangers(); n > 0 {
 					beside = fmt.Sprintf(", without those that look like the %s of none of the classes", count(n, "photo"))
 				}
-				fmt.Fprintf(out, "%s of them look like nothing labelled (column looks_new); so do 5%% of the run's unlabelled images%s, and more images of a new site\n", humanize.Comma(int64(s.New)), beside)
+				fmt.Fprintf(out, "%s of them look like nothing labelled (column looks_new); expect 5%% of new images of these sites and classes%s, and more of a new site\n", humanize.Comma(int64(s.New)), beside)
 			}
 			if f.Embeddings != "" {
 				fmt.Fprintf(out, "%s: features of %d numbers\n", f.Embeddings, p.Model.Features)

@@ -8,23 +8,23 @@ import (
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 )
 
-// FalseAlarms is the share of held-out images that [Novelty] flags. If a strategy selected the
-// labels to be near these images, it flags 6 to 7% of fresh ones (TestStrangers of package site).
+// FalseAlarms is the share of new images of the same domains and classes that [Novelty] flags. In
+// simulations it was 4 to 8% (TestStrangers and TestStrangerScores of package site).
 const FalseAlarms = 0.05
 
 // Novelty is a threshold of the cosine distance to the nearest known image. Images beyond it
-// look like nothing known. It is a quantile of the distances of images that were not selected:
-// selected images lie far apart, so the distances among them set no threshold.
+// look like nothing known. It is a quantile of distances that new images of the same domains and
+// classes would have; see [DistancesApart].
 type Novelty struct {
-	// Threshold is the (1 - [FalseAlarms]) quantile over Images held-out images.
+	// Threshold is the (1 - [FalseAlarms]) quantile over Images images.
 	Threshold float64 `json:"threshold"`
 	Images    int     `json:"images"`
 }
 
-// FewestForNovelty is the number of held-out images from which on there is a threshold.
+// FewestForNovelty is the number of images from which on there is a threshold.
 const FewestForNovelty = 20
 
-// NewNovelty returns the threshold from distances of held-out images; nil with fewer than
+// NewNovelty returns the threshold from the distances of images; nil with fewer than
 // [FewestForNovelty].
 func NewNovelty(distances []float64) *Novelty {
 	n := len(distances)
@@ -51,7 +51,7 @@ func Strangeness(known, stranger float64) float64 {
 }
 
 // NewNoveltyBeside is NewNovelty where some images are known to show nothing labelled: from the
-// distances of held-out images to the nearest known image and to the nearest stranger, by
+// distances of images to the nearest known image and to the nearest stranger, by
 // [Strangeness]. Images nearer to a stranger are left out as probable strangers.
 func NewNoveltyBeside(known, strangers []float64) *Novelty {
 	var list []float64
@@ -66,6 +66,14 @@ func NewNoveltyBeside(known, strangers []float64) *Novelty {
 // Distances returns the cosine distance of each row to the nearest of some known rows. Rows of
 // zeros are at distance 1.
 func Distances(rows, known cluster.Matrix) []float64 {
+	return DistancesApart(rows, known, make([]int, rows.Rows), slices.Repeat([]int{1}, known.Rows))
+}
+
+// DistancesApart is Distances to the nearest known row of another group; 2, the largest cosine
+// distance, if there is none. Where known images are some of the rows, each is a group of its own:
+// unlabelled images alone are too near, as labels were chosen to cover them, and labelled images
+// alone too far.
+func DistancesApart(rows, known cluster.Matrix, groups, knownGroups []int) []float64 {
 	unit := func(m cluster.Matrix) []float32 {
 		out := make([]float32, 0, m.Rows*m.Cols)
 		for i := range m.Rows {
@@ -86,7 +94,13 @@ func Distances(rows, known cluster.Matrix) []float64 {
 		products := make([]float64, (last-first)*known.Rows)
 		dot.Products(products, dot.Pack(a[first*rows.Cols:last*rows.Cols], rows.Cols), b)
 		for i := first; i < last; i++ {
-			out[i] = 1 - slices.Max(products[(i-first)*known.Rows:(i-first+1)*known.Rows])
+			cosine := -1.
+			for j, v := range products[(i-first)*known.Rows : (i-first+1)*known.Rows] {
+				if groups[i] != knownGroups[j] {
+					cosine = max(cosine, v)
+				}
+			}
+			out[i] = 1 - cosine
 		}
 		return nil
 	})

@@ -97,3 +97,21 @@ func TestStrangeness(t *testing.T) {
 		t.Errorf("nearer to a known image: %v", s)
 	}
 }
+
+// A known row is not compared with the rows of its group.
+func TestDistancesApart(t *testing.T) {
+	m := cluster.Matrix{Rows: 3, Cols: 2, Stride: 2, Data: []float32{1, 0, 0, 1, 2, 0}}
+	known := cluster.Matrix{Rows: 2, Cols: 2, Stride: 2, Data: m.Data[:4]}
+	for _, c := range []struct{ groups, known, want []int }{
+		{[]int{0, 1, 2}, []int{0, 1}, []int{1, 1, 0}}, // each but itself
+		{[]int{0, 1, 0}, []int{0, 1}, []int{1, 1, 1}}, // the third is in the group of the first
+		{[]int{5, 5, 5}, []int{5, 5}, []int{2, 2, 2}}, // nothing is in another group
+		{[]int{7, 8, 9}, []int{0, 1}, []int{0, 0, 0}},
+	} {
+		for i, v := range audit.DistancesApart(m, known, c.groups, c.known) {
+			if v != float64(c.want[i]) {
+				t.Errorf("groups %v and %v: row %d is at %v, want %d", c.groups, c.known, i, v, c.want[i])
+			}
+		}
+	}
+}
