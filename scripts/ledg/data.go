@@ -227,7 +227,11 @@ func (f *dataFlags) openDataset() (*datasets.Dataset, datasets.Truth, error) {
 	}
 	d, truth, err := datasets.Open(f.dataset, f.root, o)
 	if err == nil && f.dataset == photoDataset {
-		f.read = strings.Join(append([]string{d.DescribeLayout(f.layout, cmp.Or(datasets.SitesBy(o.Labels), f.site), truth)}, d.NearClasses()...), "\n")
+		lines := []string{d.DescribeLayout(f.layout, cmp.Or(datasets.SitesBy(o.Labels), f.site), truth)}
+		if o.Classes == nil { // those of --classes are intended
+			lines = append(lines, d.NearClasses()...)
+		}
+		f.read = strings.Join(lines, "\n")
 	}
 	return d, truth, err
 }

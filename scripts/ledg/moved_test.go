@@ -63,9 +63,12 @@ func TestMoved(t *testing.T) {
 	do("report", "run", "--out", "without.html")
 	do("report", "run", "--root", "fotos", "--out", "with.html")
 	do("report", "run", "--root", "folder=fotos", "--out", "named.html")
+	rename(filepath.Join(project, "fotos"), filepath.Join(project, "site=fotos"))
+	do("report", "run", "--root", "site=fotos", "--out", "equals.html")
+	rename(filepath.Join(project, "site=fotos"), filepath.Join(project, "fotos"))
 	pictures := func(page string) int { return strings.Count(read(t, filepath.Join(project, page)), "<img") }
-	if without, with, named := pictures("without.html"), pictures("with.html"), pictures("named.html"); with <= without || with != named {
-		t.Errorf("reports have %d pictures, %d with --root DIR and %d with --root folder=DIR", without, with, named)
+	if without, with, named := pictures("without.html"), pictures("with.html"), pictures("named.html"); with <= without || with != named || with != pictures("equals.html") {
+		t.Errorf("reports have %d pictures, %d with --root DIR, %d with --root folder=DIR, %d with = in DIR", without, with, named, pictures("equals.html"))
 	}
 	do("extend", "run", "--budget", "5", "--root", "fotos", "--out", "run-2", "--quiet")
 	refused("--root "+filepath.Join("site", "day")+" has none of the images of run-2, such as day/cat/1.png: put the new images into a folder beside those", "extend", "run-2", "--root", filepath.Join("site", "day"))

@@ -74,15 +74,25 @@ func (f *trainFlags) ofPhotos(s config.Spec) error {
 			}
 		}
 	}
-	f.photos, f.folder = f.data.root, d
+	f.photos, f.folder, f.truth = f.data.root, d, truth
 	return nil
 }
 
 // checkPhotos finds what is wrong with the target, the budget, the classes and the folder of a
 // run before its images are embedded.
 func (f *trainFlags) checkPhotos(c config.Config, dir string) error {
-	if _, err := campaign.New(c, f.folder); err != nil {
+	p, err := campaign.New(c, f.folder)
+	if err != nil {
 		return err
+	}
+	people, class := c.Exploration.Oracle == config.People, f.truth.Class
+	if people {
+		class = func(int) int { return 0 } // of every image
+	}
+	if !people || f.truth.Known() == 0 { // no label exists before the first query
+		if err := p.SetOracle(campaign.Simulated(p, class)); err != nil {
+			return err
+		}
 	}
 	return result.CheckNew(dir)
 }

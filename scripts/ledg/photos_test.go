@@ -80,6 +80,8 @@ func TestPhotosCheckedFirst(t *testing.T) {
 	}{
 		{2, `--target: data set folder has no site "nowhere"; it has day, night`, []string{"--target", "nowhere", "--budget", "4"}},
 		{2, "--budget: budget 500 is more than the pool of", []string{"--target", "night", "--budget", "500"}},
+		{2, "leaves 1 initial labels for 2 source sites", []string{"--oracle", "ask", "--classes", "a,b", "--layout", "{site}/**/{name}", "--budget", "1"}},
+		{2, "leaves 1 initial labels for 2 source sites", []string{"--budget", "1"}},
 		{1, "mine has notes.txt but no config.json; choose another --out", []string{"--budget", "4", "--out", "mine"}},
 		{1, "done: the directory holds", []string{"--budget", "4", "--out", "done"}},
 		{1, "cannot be made", []string{"--budget", "4", "--out", filepath.Join(root, "day", "cat", "1.png", "x")}},

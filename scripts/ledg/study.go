@@ -39,7 +39,7 @@ func rootsFlag(cmd *cobra.Command, roots *map[string]string, splits *string) {
 	splitsFlag(cmd, splits)
 	cmd.Flags().Func("root", "folder of your images, `DIR`, or of a data set, DATASET=DIR; repeatable (default $"+dataEnv+"/DATASET)", func(text string) error {
 		names, dir := []string{datasets.FolderName, datasets.FeaturesFile}, text
-		if name, rest, ok := strings.Cut(text, "="); ok {
+		if name, rest, ok := strings.Cut(text, "="); ok && !exists(text) {
 			names, dir = []string{name}, rest
 		}
 		if *roots == nil {
@@ -64,7 +64,7 @@ func withEnvironment(roots map[string]string) (map[string]string, error) {
 	}
 	for name, dir := range roots {
 		if !slices.Contains(datasets.Names(), name) {
-			return nil, usagef("--root %s=%s: there is no data set %q; there are %s", name, dir, name, strings.Join(datasets.Names(), ", "))
+			return nil, usagef("--root %s=%s: no such folder, and there is no data set %q; there are %s", name, dir, name, strings.Join(datasets.Names(), ", "))
 		}
 		all[name] = dir
 	}

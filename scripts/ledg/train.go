@@ -48,6 +48,7 @@ type trainFlags struct {
 	page   bool
 	photos string
 	folder *datasets.Dataset
+	truth  datasets.Truth
 	// defaultPreset reports that no flag names the preset.
 	defaultPreset bool
 	// images is where the images are now of the features of a run that goes on.

@@ -260,6 +260,7 @@ func TestTrainErrors(t *testing.T) {
 		{"budget of words", tiny("x", "--budget", "much"), 2, `"much"`},
 		{"root of glyphs", tiny("x", "--root", root), 2, "glyphs is drawn, not read"},
 		{"no root", tiny("x", "--dataset", "folder"), 2, "--root is missing"},
+		{"no classes", []string{"train", "--dataset", "folder", "--root", root, "--layout", "{site}/**/{name}"}, 2, "for example: ledg train --dataset folder --root photos --classes cat,dog"},
 		{"out is a file", tiny("file"), 1, "file"},
 		{"out is below a file", tiny("file/run"), 1, "file"},
 		{"out is something else", tiny("thesis"), 1, "thesis has main.tex but no config.json; choose another --out"},

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -56,8 +57,8 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 		return 0
 	}
 	err = moved(cmd, err)
-	if example := firstExample(cmd); example != "" && isMissing(err) {
-		err = Usagef("%w; for example: %s", err, example)
+	if line := example(cmd); line != "" && isMissing(err) {
+		err = Usagef("%w; for example: %s", err, line)
 	} else if !*started { // the command line itself was refused
 		err = Usagef("%w (see %s --help)", err, cmd.CommandPath())
 	}
@@ -69,9 +70,16 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 	return 1
 }
 
-// firstExample returns the first line of a command's examples.
-func firstExample(cmd *cobra.Command) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(cmd.Example), "\n")
+// example returns the first line of a command's examples that is about the given --dataset, else
+// the first line.
+func example(cmd *cobra.Command) string {
+	lines := strings.Split(strings.TrimSpace(cmd.Example), "\n")
+	line := lines[0]
+	if f := cmd.Flags().Lookup("dataset"); f != nil && f.Changed {
+		if k := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "--dataset "+f.Value.String()+" ") }); k >= 0 {
+			line = lines[k]
+		}
+	}
 	line, _, _ = strings.Cut(line, " #")
 	return strings.TrimSpace(line)
 }
