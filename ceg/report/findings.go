@@ -192,7 +192,7 @@ func (q finding) correct(from records, differences []difference) error {
 				if t.claims[r] == nil {
 					continue
 				}
-				_, c, err := t.byTarget(r, t.targets)
+				_, c, err := r.byTarget(t.baseline, t.targets)
 				if err != nil {
 					return err
 				}

@@ -46,6 +46,9 @@ type TableOptions struct {
 	// Baseline is the row to compare with, by its name in the table or its method; empty for
 	// none.
 	Baseline string
+	// BaselineFolder takes the place of Baseline in the table "targets": each row is compared
+	// with the row of the same label there, such as the same methods on other features.
+	BaselineFolder *Folder
 	// Long makes one row per value with all of its labels, for programs.
 	Long bool
 }
@@ -84,6 +87,9 @@ func (f *Folder) Table(name string, o TableOptions) ([]*result.Table, error) {
 	}
 	if o.Against != "" && (!o.Chosen || o.Baseline != "" || name == allBudgets || name == allTargets) {
 		return nil, &OptionError{"against", errors.New("it compares what is chosen: it goes with chosen, and not with a baseline or the table " + allBudgets)}
+	}
+	if o.BaselineFolder != nil && name != allTargets {
+		return nil, &OptionError{"baseline-dir", fmt.Errorf("it goes with the table %s", allTargets)}
 	}
 	o.Rule, o.Measure = cmp.Or(o.Rule, "last_epoch"), cmp.Or(o.Measure, measures[0].name)
 	f, err := f.onTargets(o.Targets)

@@ -359,6 +359,40 @@ func TestTableOnTargets(t *testing.T) {
 	}
 }
 
+// A row is compared with the row of its label in another folder: with itself here.
+func TestTargetsOfBaselineFolder(t *testing.T) {
+	f := handFolder(t)
+	tables, err := f.Table("targets", TableOptions{BaselineFolder: handFolder(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels := map[string]bool{}
+	for _, row := range tables[0].Rows {
+		labels[row[0].Text] = true
+		for i, c := range tables[0].Columns {
+			if i > 1 && slices.ContainsFunc(f.Runs, func(r result.PlannedRun) bool { return r.Target == c.Name }) && row[i].Text != "+0.00" {
+				t.Errorf("%s with %s on %s: %s, want +0.00", row[0].Text, row[1].Text, c.Name, row[i].Text)
+			}
+		}
+	}
+	if len(labels) < 2 {
+		t.Errorf("rows of %v", labels)
+	}
+	for _, bad := range []struct {
+		table string
+		o     TableOptions
+		want  string
+	}{
+		{"targets", TableOptions{BaselineFolder: f, Baseline: "ceg"}, "name one of the two"},
+		{"targets", TableOptions{}, "name one of the two"},
+		{"methods", TableOptions{BaselineFolder: f}, "it goes with the table targets"},
+	} {
+		if _, err := f.Table(bad.table, bad.o); err == nil || !strings.Contains(err.Error(), bad.want) {
+			t.Errorf("%s: %v, want %q", bad.table, err, bad.want)
+		}
+	}
+}
+
 // The table of targets shows all budgets, or the selected one.
 func TestTargetsOfBudget(t *testing.T) {
 	f := handFolder(t)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/ledg-go/ledg/ceg/result"
@@ -15,17 +16,42 @@ const allTargets = "targets"
 // targetTable makes the table of differences to the baseline with the target domain as the
 // unit of inference: a row per budget and method, the mean difference over the seeds on
 // each target (paired by seed), the number of targets in favour, and the mean over targets
-// with its interval and p-values, Holm's over the whole table. It is nil without runs.
+// with its interval and p-values, Holm's over the whole table. With a baseline folder, each row is
+// compared with the row of its label and budget there. It is nil without runs.
 func (f *Folder) targetTable(g group, o TableOptions) (*result.Table, error) {
-	if o.Baseline == "" {
-		return nil, &OptionError{"baseline", errors.New("table " + allTargets + " compares with a row: name it")}
+	if (o.Baseline == "") == (o.BaselineFolder == nil) {
+		return nil, &OptionError{"baseline", errors.New("table " + allTargets + " compares with a row or with another folder: name one of the two")}
 	}
 	grids, err := f.budgetGrids(g, o)
 	if err != nil || len(grids) == 0 {
 		return nil, err
 	}
+	var others []*grid
+	name := baselineName(grids)
+	if other := o.BaselineFolder; other != nil {
+		groups := other.groups("", "")
+		if len(groups) != 1 {
+			return nil, &OptionError{"baseline-dir", fmt.Errorf("%s has runs of %d data sets and presets, want one", other.Path, len(groups))}
+		}
+		o.Methods = nil
+		if others, err = other.budgetGrids(groups[0], o); err != nil {
+			return nil, err
+		}
+		name = "the same methods in " + filepath.Base(other.Path)
+	}
+	baseline := func(t *grid, r *row) *row {
+		if o.BaselineFolder == nil {
+			return t.baseline
+		}
+		for _, other := range others {
+			if other.budget == t.budget {
+				return other.labelled(r.label)
+			}
+		}
+		return nil
+	}
 	table := &result.Table{
-		Title:   fmt.Sprintf("Differences to %s on %s: %s, %%, %s", baselineName(grids), datasetTitle(g.dataset), o.measureTitle(), atRule(o.Rule)),
+		Title:   fmt.Sprintf("Differences to %s on %s: %s, %%, %s", name, datasetTitle(g.dataset), o.measureTitle(), atRule(o.Rule)),
 		Columns: []result.Column{{Name: "method"}, {Name: "budget"}},
 	}
 	targets := grids[0].targets
@@ -35,10 +61,11 @@ func (f *Folder) targetTable(g group, o TableOptions) (*result.Table, error) {
 	var all []*claim
 	for _, t := range grids {
 		for _, r := range t.rows {
-			if t.baseline == nil || r == t.baseline || r.other {
+			b := baseline(t, r)
+			if b == nil || r == b || r.other {
 				continue
 			}
-			row, c, err := t.byTarget(r, targets)
+			row, c, err := r.byTarget(b, targets)
 			if err != nil {
 				return nil, err
 			}
@@ -48,6 +75,9 @@ func (f *Folder) targetTable(g group, o TableOptions) (*result.Table, error) {
 			all = append(all, c)
 			table.Rows = append(table.Rows, append([]result.Cell{{Text: r.name}, {Text: t.budget}}, row...))
 		}
+	}
+	if o.BaselineFolder != nil && len(all) == 0 {
+		return nil, &OptionError{"baseline-dir", fmt.Errorf("%s has no row of these labels, budgets, targets and seeds", o.BaselineFolder.Path)}
 	}
 	notes := correct(all)
 	for i, c := range all {
@@ -73,13 +103,13 @@ func baselineName(grids []*grid) string {
 	return ""
 }
 
-// byTarget compares a row with the baseline on every target, and then over the targets.
+// byTarget compares a row with a baseline on every target, and then over the targets.
 // Its claim is nil if a target lacks a pair of seeds.
-func (t *grid) byTarget(r *row, targets []string) (cells []result.Cell, c *claim, err error) {
+func (r *row) byTarget(baseline *row, targets []string) (cells []result.Cell, c *claim, err error) {
 	var row, zero []result.Trial
 	favour, least, most := 0, 0, 0
 	for _, target := range targets {
-		a, b := r.cells[target], t.baseline.cells[target]
+		a, b := r.cells[target], baseline.cells[target]
 		if a == nil || b == nil {
 			return nil, nil, nil
 		}

@@ -30,7 +30,7 @@ Run: per-domain unadapted seed backend json quiet
 Help: help help-all`
 
 	tableGroups = `Records: dir plan dataset preset budget target method
-Table: baseline rule measure chosen format
+Table: baseline baseline-dir rule measure chosen format
 Help: help help-all`
 
 	figureGroups = `Records: dir run dataset target method seed

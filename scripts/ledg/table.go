@@ -16,7 +16,7 @@ import (
 // newTableCommand returns the command that makes tables from a study's records.
 func newTableCommand() *cobra.Command {
 	var o report.TableOptions
-	var dir string
+	var dir, baselineDir string
 	var plans []string
 	format := cli.TableFormat(result.Text)
 	cmd := &cobra.Command{
@@ -28,7 +28,8 @@ func newTableCommand() *cobra.Command {
   table1 to table4  the paper's layout, with its numbers beside ours
   methods           one row per method
   budgets           averages over targets, one column per budget
-  targets           differences to --baseline on each target, and over targets
+  targets           differences to --baseline, or to the same methods in --baseline-dir, on
+                    each target and over targets
   confusion         confusion matrices, one per method
   findings          a row per question of findings.yaml in --dir, a folder of studies
 
@@ -64,6 +65,11 @@ sign-flip tests up to n = 20, and Holm's correction over the table. CSV has one 
 			if err != nil {
 				return err
 			}
+			if baselineDir != "" {
+				if o.BaselineFolder, err = report.Open(baselineDir); err != nil {
+					return err
+				}
+			}
 			o.Long = result.TableFormat(format) == result.CSV
 			tables, err := f.Table(args[0], o)
 			if err != nil {
@@ -91,6 +97,7 @@ sign-flip tests up to n = 20, and Holm's correction over the table. CSV has one 
 	flags.StringSliceVar(&o.Targets, "target", nil, "target domain; repeatable (default all)")
 	flags.BoolVar(&o.Sweeps, "sweeps", false, "also show each setting of a sweep as a row")
 	flags.StringVar(&o.Baseline, "baseline", "", "row to compare the others with, by its name or label")
+	flags.StringVar(&baselineDir, "baseline-dir", "", "folder whose rows of the same names are the baseline (targets)")
 	flags.Var(&format, "format", "table format: text, markdown, csv or latex")
 	cmd.MarkFlagRequired("dir")
 	oldFlags(cmd, "study", "dir")
