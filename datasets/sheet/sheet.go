@@ -1,7 +1,7 @@
 // Package sheet reads CSV files as spreadsheets write them.
 //
-// The separator is a comma, semicolon or tab, or the one of a "sep=" line. Text is UTF-8, UTF-16
-// with a byte order mark, or else Windows-1252. Lines may end as on Unix, Windows or old Macs.
+// The separator is a comma, semicolon or tab, the most frequent one in the header, or the one of a
+// "sep=" line. Text is UTF-8, UTF-16, or else Windows-1252. Lines may end as on Unix, Windows or old Macs.
 package sheet
 
 import (
@@ -120,7 +120,13 @@ func Read(path string, most int64, maxLine int, head func(names []string) error,
 // front of the header were passed over.
 func plain(file io.Reader, maxLine int) (r *bufio.Reader, comma rune, skipped int) {
 	const head = 1 << 16
-	r = bufio.NewReaderSize(transform.NewReader(file, unicode.BOMOverride(encoding.Nop.NewDecoder())), head)
+	raw, text := bufio.NewReader(file), encoding.Nop
+	if b, _ := raw.Peek(2); len(b) == 2 && b[1] == 0 {
+		text = unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)
+	} else if len(b) == 2 && b[0] == 0 {
+		text = unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)
+	}
+	r = bufio.NewReaderSize(transform.NewReader(raw, unicode.BOMOverride(text.NewDecoder())), head)
 	first, _ := r.Peek(head)
 	if end := bytes.IndexAny(first, "\r\n"); end >= 0 && first[end] == '\r' && !bytes.HasPrefix(first[end:], []byte("\r\n")) {
 		r = bufio.NewReaderSize(oldMac{r}, head)
@@ -128,17 +134,14 @@ func plain(file io.Reader, maxLine int) (r *bufio.Reader, comma rune, skipped in
 	}
 	r = bufio.NewReaderSize(regular.Lines(r, maxLine), head)
 	line, _, _ := bytes.Cut(first, []byte("\n"))
-	line = bytes.TrimSuffix(line, []byte("\r"))
-	if separator, ok := bytes.CutPrefix(line, []byte("sep=")); ok && len(separator) == 1 && separator[0] < utf8.RuneSelf && separator[0] != '"' {
+	if separator, ok := bytes.CutPrefix(bytes.Trim(line, "\r\""), []byte("sep=")); ok && len(separator) == 1 && separator[0] < utf8.RuneSelf && separator[0] != '"' {
 		_, _ = r.ReadSlice('\n')
 		return r, rune(separator[0]), 1
 	}
 	comma = ','
-	if !bytes.ContainsRune(line, ',') {
-		for _, other := range []rune{'\t', ';'} {
-			if bytes.ContainsRune(line, other) {
-				return r, other, 0
-			}
+	for _, other := range "\t;" { // the most frequent one
+		if bytes.Count(line, []byte(string(other))) > bytes.Count(line, []byte(string(comma))) {
+			comma = other
 		}
 	}
 	return r, comma, 0

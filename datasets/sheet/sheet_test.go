@@ -51,15 +51,19 @@ func TestRead(t *testing.T) {
 		"comma": comma, "Windows": strings.ReplaceAll(comma, "\n", "\r\n"), "old Mac": strings.ReplaceAll(comma, "\n", "\r"),
 		"tabs": tabs, "semicolons": semi, "mark": "\ufeff" + semi, "spaces": " ID , Label \n a/1.jpg , Bär \n a/2.jpg, \"cat, wild\"",
 		"UTF-16 little": encode(utf16(unicode.LittleEndian), strings.ReplaceAll(tabs, "\n", "\r\n")), "UTF-16 big": encode(utf16(unicode.BigEndian), tabs),
-		"Windows-1252": encode(charmap.Windows1252, semi), "empty rows": strings.Replace(comma, "cat, wild\"\n", "cat, wild\",,\n,,\n,\n\n", 1),
+		"UTF-16 little, no mark": encode(unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), semi), "UTF-16 big, no mark": encode(unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM), comma),
+		"comma in a name": "id\tlabel\tsize, cm\na/1.jpg\tBär\t\na/2.jpg\tcat, wild\t1,5\n",
+		"Windows-1252":    encode(charmap.Windows1252, semi), "empty rows": strings.Replace(comma, "cat, wild\"\n", "cat, wild\",,\n,,\n,\n\n", 1),
 		"class": strings.Replace(comma, "label", "Class", 1), "name": strings.Replace(comma, "label", "Class-Name", 1),
 	} {
 		if got, err := read(t, text); err != nil || got != want {
 			t.Errorf("%s: %q, %v, want %q", name, got, err, want)
 		}
 	}
-	if got, err := read(t, "sep=;\r\nid;label\r\na/1.jpg;cat,dog\r\n"); err != nil || got != "3: a/1.jpg=cat,dog" {
-		t.Errorf("sep: %q, %v", got, err)
+	for _, line := range []string{"sep=;", `"sep=;"`} {
+		if got, err := read(t, line+"\r\nid;label\r\na/1.jpg;cat,dog\r\n"); err != nil || got != "3: a/1.jpg=cat,dog" {
+			t.Errorf("%s: %q, %v", line, got, err)
+		}
 	}
 	if got, err := read(t, "id,label\na\nb,cat,dog\n"); err != nil || got != "2: it has 1 fields, want 2; 3: it has 3 fields, want 2; a cell with the separator in it needs quotes around it" {
 		t.Errorf("%q, %v", got, err)

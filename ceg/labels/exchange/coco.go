@@ -12,6 +12,10 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/regular"
@@ -41,6 +45,7 @@ func (im *Import) readJSONs(ctx context.Context, fsys fs.FS, name string) error 
 
 // readJSON reads a file of annotations.
 func (im *Import) readJSON(r io.Reader, name string) error {
+	r = transform.NewReader(r, unicode.BOMOverride(encoding.Nop.NewDecoder()))
 	var err error
 	if im.f == COCO {
 		err = im.readCOCO(json.NewDecoder(r), name)

@@ -114,7 +114,7 @@ func TestFiftyOne(t *testing.T) {
 	if id, err := matcher(t, d).Match(labels[1]); err != nil || id != "north/1.png" {
 		t.Errorf("%s, %v", id, err)
 	}
-	put(`{"classes": null, "labels": {"1": "cat"}}`)
+	put("\ufeff" + `{"classes": null, "labels": {"1": "cat"}}`)
 	if im, err := Read(t.Context(), FiftyOne, dir, options); err != nil || im.Labels[0].Class != "cat" {
 		t.Errorf("%v, %+v", err, im)
 	}

@@ -217,6 +217,7 @@ func imageDigest(fsys fs.FS, p string) (sum string, isImage bool, err error) {
 // is no labels.json.
 func (im *Import) readFiftyOne(ctx context.Context, fsys fs.FS, name string) error {
 	text, err := regular.ReadFS(fsys, "labels.json", maxFile)
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return im.readTree(ctx, fsys, name)
 	}
