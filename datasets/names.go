@@ -2,7 +2,9 @@ package datasets
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -38,19 +40,45 @@ func (o *Options) relativeTo(root string) error {
 	return err
 }
 
-// relative returns labels with absolute paths in a folder as paths from there.
+// relative returns labels with absolute paths as paths from a folder. A path of another folder or
+// computer is the longest end of it that the folder has, unless two paths would be one.
 func relative(list []Label, root string) []Label {
-	if root == "" || !slices.ContainsFunc(list, func(l Label) bool { return filepath.IsAbs(l.ID) }) {
+	if root == "" || !slices.ContainsFunc(list, func(l Label) bool { return isAbs(l.ID) }) {
 		return list
 	}
 	list = slices.Clone(list)
+	ends := make(map[string][]int)
 	for i, l := range list {
+		if !isAbs(l.ID) {
+			continue
+		}
 		if rel, err := filepath.Rel(root, l.ID); filepath.IsAbs(l.ID) && err == nil && filepath.IsLocal(rel) {
 			list[i].ID = filepath.ToSlash(rel)
+			continue
+		}
+		parts := strings.Split(strings.ReplaceAll(strings.TrimPrefix(l.ID, "file://"), `\`, "/"), "/")
+		for k := range parts[1:] {
+			end := strings.Join(parts[k+1:], "/")
+			if _, err := os.Stat(filepath.Join(root, end)); err == nil && filepath.IsLocal(end) {
+				ends[end] = append(ends[end], i)
+				break
+			}
+		}
+	}
+	for end, of := range ends {
+		if len(of) == 1 {
+			list[of[0]].ID = end
 		}
 	}
 	return list
 }
+
+// isAbs reports whether a path is absolute here or on Windows, or the address of a file.
+func isAbs(p string) bool {
+	return filepath.IsAbs(p) || strings.HasPrefix(p, "file://") || windowsPath.MatchString(p)
+}
+
+var windowsPath = regexp.MustCompile(`^([A-Za-z]:[\\/]|\\\\)`)
 
 // NearClasses lists pairs of classes that may be one, in a line each: their names differ in upper
 // and lower case alone or, from four letters on, in one letter or two swapped ones.

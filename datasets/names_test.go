@@ -65,6 +65,16 @@ func TestAbsolutePaths(t *testing.T) {
 	if i, _ := d.Index("north/cat/1.jpg"); d.Classes[truth.Class(i)] != "dog" {
 		t.Errorf("%q, %d", d.Classes, truth.Class(i))
 	}
+	for _, id := range []string{"/home/ann/old/north/cat/1.jpg", `D:\photos\north\cat\1.jpg`, "file://" + root + "/north/cat/1.jpg"} {
+		d, truth, err := Open("folder", root, Options{Labels: []Label{{ID: id, Class: "dog"}}})
+		if err != nil {
+			t.Error(err)
+		} else if i, _ := d.Index("north/cat/1.jpg"); d.Classes[truth.Class(i)] != "dog" {
+			t.Errorf("%s: %q, %d", id, d.Classes, truth.Class(i))
+		}
+	}
+	_, _, err = Open("folder", root, Options{Labels: []Label{{ID: "/a/north/cat/1.jpg", Class: "dog"}, {ID: "/b/north/cat/1.jpg", Class: "dog"}}})
+	wantError(t, err, `there is no image "/a/north/cat/1.jpg"`)
 	_, _, err = Open("folder", root, Options{Labels: []Label{{ID: "/elsewhere/1.jpg", Class: "dog"}}})
 	wantError(t, err, `there is no image "/elsewhere/1.jpg"`)
 }
