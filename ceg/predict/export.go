@@ -53,7 +53,7 @@ func ExportONNX(o ceg.Options, to string, input onnx.Input) (Exported, error) {
 	var front *model.Front
 	if m.Backbone.Vector > 0 {
 		if from := m.Scaler.Origin; from != nil && from.ONNX != nil {
-			return nil, fmt.Errorf("%s was trained on features of %s, which is not joined with the head to one file: export the head with --to NAME.safetensors", o.Dir, from.Weights)
+			return nil, fmt.Errorf("%s was trained on features of %s, which is not joined with the head to one file: export the head with --out NAME.safetensors", o.Dir, from.Weights)
 		}
 		if front, err = openFront(o.Dir, m); err != nil {
 			return nil, err

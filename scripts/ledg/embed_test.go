@@ -140,7 +140,7 @@ func TestEmbedONNX(t *testing.T) {
 	if b, err := os.ReadFile(table); err != nil || !strings.Contains(string(b), "a.png,") {
 		t.Errorf("predictions %s, %v", b, err)
 	}
-	if _, stderr, status := call(t, dir, "export", run, "--to", filepath.Join(dir, "n.onnx")); status == 0 || !strings.Contains(stderr, "not joined with the head") {
+	if _, stderr, status := call(t, dir, "export", run, "--to", filepath.Join(dir, "n.onnx")); status == 0 || !strings.Contains(stderr, "not joined with the head to one file: export the head with --out NAME.safetensors") {
 		t.Errorf("export: status %d, stderr %s", status, stderr)
 	}
 	if err := os.WriteFile(net, append(whole, 0x32, 0x01, 'x'), 0o666); err != nil { // another description

@@ -268,7 +268,7 @@ func TestBad(t *testing.T) {
 		"text":        {[]byte("no network"), "", "is not an ONNX network that can be read"},
 		"empty":       {nil, "", "is not an ONNX network that can be read: it has no graph"},
 		"cut":         {vit[:len(vit)/2], "pooled", "is not an ONNX network that can be read: it is damaged"},
-		"two outputs": {vit, "", "it has 2 outputs, tokens["},
+		"two outputs": {vit, "", "choose one by its name, such as ledg embed --output tokens, or ledg train --set network.output=tokens"},
 		"no output":   {vit, "logits", `it has no output "logits": its outputs are tokens[`},
 		"no pool":     {vit, "tokens", "choose what to take of its tokens, cls, mean, patches"},
 		"vectors":     {net(17, []int64{-1, 16}, one("Relu")).encode(), "", "its input pixels[? 16] is not of images"},

@@ -186,7 +186,7 @@ func (n *Network) choose(output string) error {
 	}
 	if n.Output = output; output == "" {
 		if len(names) != 1 {
-			return fmt.Errorf("it has %d outputs, %s: choose one by its name", len(names), n.graph.describe(n.graph.outputs))
+			return fmt.Errorf("it has %d outputs, %s: choose one by its name, such as ledg embed --output %[3]s, or ledg train --set network.output=%[3]s", len(names), n.graph.describe(n.graph.outputs), names[0])
 		}
 		n.Output = names[0]
 		return nil
