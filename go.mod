@@ -5,6 +5,7 @@ go 1.27.3
 require (
 	code.dny.dev/ssrf v0.2.0
 	codeberg.org/go-fonts/liberation v0.5.0
+	codeberg.org/go-pdf/fpdf v0.11.1
 	github.com/CycloneDX/cyclonedx-go v0.9.3
 	github.com/HugoSmits86/nativewebp v1.2.1
 	github.com/bep/imagemeta v1.0.1
@@ -44,7 +45,6 @@ require (
 
 require (
 	codeberg.org/go-latex/latex v0.2.0 // indirect
-	codeberg.org/go-pdf/fpdf v0.11.1 // indirect
 	git.sr.ht/~sbinet/gg v0.7.0 // indirect
 	github.com/ajstarks/svgo v0.0.0-20211024235047-1546f124cd8b // indirect
 	github.com/andybalholm/brotli v1.2.0 // indirect

@@ -42,8 +42,12 @@ func (g *Grid) Encode(format string) ([]byte, error) {
 	var target vg.Canvas
 	switch format {
 	case "svg":
-		canvas = vgsvg.NewWith(vgsvg.UseWH(w, h), vgsvg.EmbedFonts(g.Theme.Text))
-		target = canvas
+		svg := vgsvg.New(w, h)
+		canvas, target = svg, svg
+		if g.Theme.Text {
+			text := &svgText{Canvas: svg}
+			canvas, target = text, text
+		}
 	case "pdf":
 		canvas = vgpdf.New(w, h)
 		target = pdfCanvas{canvas}

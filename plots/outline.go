@@ -8,7 +8,6 @@ import (
 	"golang.org/x/image/math/fixed"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 // outlined is a canvas that draws texts as filled outlines. An SVG then does not
@@ -23,8 +22,8 @@ type outlined struct {
 // and encode few characters.
 func (c outlined) writes(f font.Face, s string) bool {
 	switch c.Canvas.(type) {
-	case *vgsvg.Canvas:
-		return c.text
+	case *svgText:
+		return true
 	case pdfCanvas:
 		return c.text && f.Font.Weight == stdfont.WeightNormal && !strings.ContainsFunc(s, func(r rune) bool { return r > '~' })
 	}

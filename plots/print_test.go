@@ -3,13 +3,17 @@ package plots
 import (
 	"bytes"
 	"compress/zlib"
+	"encoding/base64"
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"codeberg.org/go-fonts/liberation/liberationserifregular"
+	"golang.org/x/image/font/sfnt"
+	"golang.org/x/image/math/fixed"
 	"gonum.org/v1/plot/vg"
 )
 
@@ -24,6 +28,39 @@ func inflated(t *testing.T, pdf []byte) string {
 		}
 	}
 	return b.String()
+}
+
+// checkEmbedded checks that the fonts of an SVG have the glyphs of its texts and no others that a
+// figure would have, and returns their number.
+func checkEmbedded(t *testing.T, svg string) int {
+	t.Helper()
+	list := regexp.MustCompile(`font-weight:(\w+);src:url\(data:font/ttf;base64,([^)]*)\)`).FindAllStringSubmatch(svg, -1)
+	for _, m := range list {
+		data, err := base64.StdEncoding.DecodeString(m[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		font, err := sfnt.Parse(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		used := ""
+		for _, text := range regexp.MustCompile(`font-weight:`+m[1]+`;[^>]*>([^<]*)</text>`).FindAllStringSubmatch(svg, -1) {
+			used += text[1]
+		}
+		for _, r := range used + "@ß" {
+			var b sfnt.Buffer
+			glyph, err := font.GlyphIndex(&b, r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			outline, err := font.LoadGlyph(&b, glyph, fixed.I(10), nil)
+			if drawn := glyph != 0 && err == nil && (len(outline) > 0 || r == ' '); drawn != strings.ContainsRune(used, r) {
+				t.Errorf("weight %s: glyph %d of %q has %d segments, %v; the texts are %q", m[1], glyph, r, len(outline), err, used)
+			}
+		}
+	}
+	return len(list)
 }
 
 func TestTextAsText(t *testing.T) {
@@ -60,10 +97,13 @@ func TestTextAsText(t *testing.T) {
 		}
 		theme.Text = true
 		svg := string(encode(theme, "svg"))
-		for _, want := range []string{">Round</text>", ">Recall γ</text>", "font-family:" + name, "font-size:9px", `width="200pt"`} {
+		for _, want := range []string{">Round</text>", ">Recall γ</text>", "font-size:9px", `width="200pt"`, "font-family:'" + name + "', "} {
 			if !strings.Contains(svg, want) {
 				t.Errorf("%q: the SVG has no %s", family, want)
 			}
+		}
+		if n := checkEmbedded(t, svg); n == 0 || len(svg) > 100_000 {
+			t.Errorf("%q: %d embedded fonts in %d bytes", family, n, len(svg))
 		}
 		if text := inflated(t, encode(theme, "pdf")); !strings.Contains(text, "(Round)") || strings.Contains(text, "(Recall") {
 			t.Errorf("%q: the PDF has no text, or Greek letters that it cannot show: %.300q", family, text)
