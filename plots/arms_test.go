@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"fmt"
 	"image/color"
 	"testing"
 
@@ -55,6 +56,30 @@ func TestRegistry(t *testing.T) {
 			t.Errorf("%s looks like %s", m, other)
 		}
 		seen[k] = m
+	}
+}
+
+// Arms of a figure have a colour and without markers a dash of their own, also where the registry gives
+// two the same.
+func TestArmsDiffer(t *testing.T) {
+	for _, list := range [][]string{
+		{"Random + FixMatch, upfront, b16", "CEG (published schedule), b16", "Random + cross-entropy, upfront, b16", "Random + CEG loss, upfront, b16"},
+		{"Random + JiGen, upfront", "Random + FACT, upfront", "CEG (published schedule)", "Random + cross-entropy, upfront"},
+	} {
+		l := &looks{theme: Print(), apart: true}
+		var curves []Curve
+		for _, arm := range list {
+			curves = append(curves, Curve{Name: arm, Title: arm})
+		}
+		l.meet(curves)
+		colors, dashes := map[color.Color]bool{}, map[string]bool{}
+		for _, arm := range list {
+			line := l.of(arm).line
+			colors[line.Color], dashes[fmt.Sprint(line.Dashes)] = true, true
+		}
+		if len(colors) != len(list) || len(dashes) != len(list) {
+			t.Errorf("%d colours and %d dashes of %v", len(colors), len(dashes), list)
+		}
 	}
 }
 

@@ -106,10 +106,13 @@ type look struct {
 }
 
 // looks assigns looks by name: arms have the looks of the registry, other names get the remaining
-// ones in order of first appearance. It also collects the legend.
+// ones in order of first appearance. Where two would have one colour, the later name gets a free
+// one. It also collects the legend.
 type looks struct {
 	theme   Theme
 	places  map[string]int // in the registry, or what was free
+	dashOf  map[string]int // index in dashes
+	apart   bool           // no two names have one dash, for curves without markers
 	dash    bool           // for references: one colour, distinguished by dashes
 	entries []Entry
 }
@@ -124,13 +127,17 @@ func (l *looks) enter(name string, thumb plot.Thumbnailer) {
 
 var dashes = [][]vg.Length{nil, {4, 1.6}, {1.4, 1.4}, {6, 1.5, 1.4, 1.5}, {2.6, 1}, {8, 2}, {4, 1.3, 1.2, 1.3, 1.2, 1.3}}
 
-// meet gives arms their places before any other name gets one: first arms of the registry, then
-// their variants, which share an arm's look if nothing else in the figure has it. Others have what
-// follows from their names, unless that is taken.
+// meet gives arms their places before any other name gets one: first arms of the registry in its
+// order, then their variants, which share an arm's look if nothing else in the figure has it. Others
+// have what follows from their names, unless that is taken.
 func (l *looks) meet(curves []Curve) {
-	for _, c := range curves {
-		if i := slices.Index(arms, c.title()); i >= 0 {
-			l.take(c.title(), i)
+	for _, free := range []bool{true, false} { // those that can keep their colours first
+		for i, arm := range arms {
+			if named := func(c Curve) bool { return c.title() == arm }; slices.ContainsFunc(curves, named) {
+				if place := l.nearest(i); place == i || !free {
+					l.take(arm, place)
+				}
+			}
 		}
 	}
 	for _, c := range curves {
@@ -176,11 +183,31 @@ func (l *looks) nearest(place int) int {
 // take gives a name a place.
 func (l *looks) take(name string, place int) {
 	if l.places == nil {
-		l.places = map[string]int{}
+		l.places, l.dashOf = map[string]int{}, map[string]int{}
 	}
-	if _, ok := l.places[name]; !ok {
-		l.places[name] = place
+	if _, ok := l.places[name]; ok {
+		return
 	}
+	n := len(l.theme.Methods)
+	dash := (place + place/n) % len(dashes)
+	used := func(dash int, color bool) bool {
+		for other, p := range l.places {
+			if l.dashOf[other] == dash && (!color || p%n == place%n) {
+				return true
+			}
+		}
+		return false
+	}
+	// A dash that no other name has, or else no other of this colour.
+	for _, color := range []bool{!l.apart, true} {
+		for i := range dashes {
+			if d := (dash + i) % len(dashes); !used(d, color) {
+				l.places[name], l.dashOf[name] = place, d
+				return
+			}
+		}
+	}
+	l.places[name], l.dashOf[name] = place, dash
 }
 
 func (l *looks) of(name string) look {
@@ -198,7 +225,7 @@ func (l *looks) of(name string) look {
 		return look{line: draw.LineStyle{Color: col, Width: 0.75 * l.theme.LineWidth, Dashes: l.theme.scaled(dashes[1+i%(len(dashes)-1)])}}
 	}
 	return look{
-		line:  draw.LineStyle{Color: l.theme.Methods[i%n], Width: l.theme.LineWidth, Dashes: l.theme.scaled(dashes[(i+i/n)%len(dashes)])},
+		line:  draw.LineStyle{Color: l.theme.Methods[i%n], Width: l.theme.LineWidth, Dashes: l.theme.scaled(dashes[l.dashOf[name]])},
 		shape: shape(i+i/n) % shapes,
 	}
 }

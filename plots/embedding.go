@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"image"
@@ -27,8 +28,10 @@ type EmbeddingData struct {
 	ClassNames, DomainNames []string
 	// Target is the name of the held-out domain, whose points are hollow; empty for none.
 	Target string
-	// Selected are the indices of the queried examples, marked with crosses.
-	Selected []int
+	// Selected are the indices of the queried examples, marked with crosses. SelectedName is their
+	// legend entry; empty for their number.
+	Selected     []int
+	SelectedName string
 	// Thumbnails are drawn in place of the crosses where there is room, one for each of Selected; nil
 	// for none.
 	Thumbnails []image.Image
@@ -42,8 +45,8 @@ const legendLimit = 20
 
 // Embedding shows 2D embeddings, coloured by class and by domain, with queried examples
 // as crosses, black in print, and target examples as hollow points (figure "t-SNE" of Yuan et
-// al. 2022). Axes have no ticks, since an embedding has no units. Classes or domains beyond the
-// theme's colours repeat them with other markers; more than 20 differ only by hue, without a
+// al. 2022). Axes have no ticks, since an embedding has no units. Domains beyond the theme's
+// colours repeat them with other markers; more than 20 classes differ only by hue, without a
 // legend. Several embeddings, such as of query rounds, are rows, or in one colouring side by side;
 // they have one legend.
 func Embedding(t Theme, list ...EmbeddingData) (*Grid, error) {
@@ -73,11 +76,6 @@ func Embedding(t Theme, list ...EmbeddingData) (*Grid, error) {
 		all.Columns, all.Width = size.Columns, size.Width
 		last := &all.Panels[len(list)-1]
 		all.Legend, last.Legend = append(last.Legend, all.Legend...), nil
-	}
-	for i, e := range all.Legend {
-		if strings.HasPrefix(e.Name, "selected (") {
-			all.Legend[i].Name = "queried in the round"
-		}
 	}
 	return all, nil
 }
@@ -172,7 +170,7 @@ func (t Theme) embedding(d EmbeddingData) (*Grid, error) {
 		g.Panels = append(g.Panels, panel)
 	}
 	if len(d.Selected) > 0 {
-		g.Legend = []Entry{{fmt.Sprintf("selected (%d of %d)", len(d.Selected), sources), []plot.Thumbnailer{cross{theme: t}}, dotWidth}}
+		g.Legend = []Entry{{cmp.Or(d.SelectedName, fmt.Sprintf("selected (%d of %d)", len(d.Selected), sources)), []plot.Thumbnailer{cross{theme: t}}, dotWidth}}
 	}
 	if sources < n {
 		g.Legend = append(g.Legend, Entry{fmt.Sprintf("target, held out (%d)", n-sources), []plot.Thumbnailer{ring{circle, t.Muted}}, dotWidth})

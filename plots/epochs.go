@@ -35,7 +35,7 @@ func EpochsPanels(t Theme, list []EpochsData) (*Grid, error) {
 	if len(list) == 1 {
 		g.Aspect = 0.62
 	}
-	methods, refs := &looks{theme: t}, &looks{theme: t, dash: true}
+	methods, refs := &looks{theme: t, apart: true}, &looks{theme: t, dash: true}
 	var curves []Curve
 	for _, d := range list {
 		p, err := t.panel(lines{

@@ -16,6 +16,8 @@ import (
 type Grid struct {
 	// Theme provides fonts and colours.
 	Theme Theme
+	// Title stands above all panels, over the whole width; empty for none.
+	Title string
 	// Panels are drawn row by row, Columns in a row.
 	Panels  []Panel
 	Columns int
@@ -69,9 +71,10 @@ func (s *sides) grow(o sides) {
 // layout is where everything goes, from the top left corner down.
 type layout struct {
 	width, height vg.Length
-	data          vg.Point // size of every data area
-	columns       []sides  // left and right used
-	rows          []sides  // bottom and top used
+	title         vg.Length // height of the figure's title
+	data          vg.Point  // size of every data area
+	columns       []sides   // left and right used
+	rows          []sides   // bottom and top used
 	legends       []vg.Length
 	spare         bool // the legend stands in the empty cells of the last row
 }
@@ -124,13 +127,15 @@ func (g *Grid) layout() (layout, error) {
 		}
 	}
 	for i, p := range g.Panels {
-		l.rows[i/columns].grow(sides{top: tops[i] + g.titleHeight(p, l.data.X)})
+		l.rows[i/columns].grow(sides{top: tops[i] + g.titleHeight(g.titleLines(p.Title, l.data.X+titleOverhang))})
 		s := l.columns[i%columns]
 		h := g.legendHeight(p.Legend, s.left+l.data.X+s.right)
 		l.legends[i/columns] = max(l.legends[i/columns], h)
 	}
 	l.spare = len(g.Panels)%columns != 0 && g.columnFits(g.Legend, l.data)
 	l.height = 2*margin + g.noteHeight()
+	l.title = g.titleHeight(g.titleLines(g.Title, g.Width-2*margin))
+	l.height += l.title
 	if !l.spare {
 		l.height += g.legendHeight(g.Legend, g.Width-2*margin)
 	}
@@ -195,6 +200,7 @@ func (g *Grid) Draw(c draw.Canvas) error {
 	fill(c, g.Theme.Background, vg.Rectangle{
 		Min: corner.Add(vg.Point{X: -bleed, Y: -l.height - bleed}), Max: corner.Add(vg.Point{X: l.width + bleed, Y: bleed})})
 	cells, y := l.cells(corner)
+	g.drawTitle(c, g.titleLines(g.Title, g.Width-2*margin), vg.Point{X: corner.X + margin, Y: corner.Y - margin - l.title}, g.Width-2*margin)
 	for i, cell := range cells {
 		if i >= len(g.Panels) {
 			if l.spare {
@@ -226,7 +232,7 @@ type cell struct {
 // lies at corner, and the y coordinate below them.
 func (l layout) cells(corner vg.Point) ([]cell, vg.Length) {
 	var out []cell
-	y := corner.Y - margin
+	y := corner.Y - margin - l.title
 	for r, row := range l.rows {
 		if r > 0 {
 			y -= panelGap
@@ -244,18 +250,8 @@ func (l layout) cells(corner vg.Point) ([]cell, vg.Length) {
 }
 
 func (g *Grid) drawPanel(c draw.Canvas, p Panel, data vg.Rectangle) {
-	t := g.Theme
-	if p.Title != "" {
-		sty := t.bold(t.TitleSize, t.Ink)
-		sty.YAlign = draw.YBottom
-		at := vg.Point{X: data.Min.X, Y: data.Max.Y + titleGap + sty.FontExtents().Descent}
-		lines := g.titleLines(p, data.Size().X)
-		at.Y += vg.Length(len(lines)-1) * t.TitleSize * lineHeight
-		for _, line := range lines {
-			c.FillText(sty, at, shorten(sty, line, data.Size().X+20))
-			at.Y -= t.TitleSize * lineHeight
-		}
-	}
+	width := data.Size().X + titleOverhang
+	g.drawTitle(c, g.titleLines(p.Title, width), vg.Point{X: data.Min.X, Y: data.Max.Y}, width)
 	if p.Plot != nil {
 		bare := p
 		bare.bar = nil
@@ -267,21 +263,34 @@ func (g *Grid) drawPanel(c draw.Canvas, p Panel, data vg.Rectangle) {
 		p.Plot.Draw(c)
 	}
 	if p.bar != nil {
-		p.bar.draw(c, t, data)
+		p.bar.draw(c, g.Theme, data)
 	}
 }
 
-// titleLines breaks the title of a panel above a data area of a width, with the overhang that
-// panels' distances allow.
-func (g *Grid) titleLines(p Panel, width vg.Length) []string {
-	return wrapped(g.Theme.bold(g.Theme.TitleSize, g.Theme.Ink), p.Title, width+20)
+// titleOverhang is how much wider than a panel's data area its title may be.
+const titleOverhang = vg.Length(20)
+
+// titleLines breaks a title into lines of at most a width.
+func (g *Grid) titleLines(title string, width vg.Length) []string {
+	return wrapped(g.Theme.bold(g.Theme.TitleSize, g.Theme.Ink), title, width)
 }
 
-func (g *Grid) titleHeight(p Panel, width vg.Length) vg.Length {
-	if p.Title == "" {
+func (g *Grid) titleHeight(lines []string) vg.Length {
+	if len(lines) == 0 {
 		return 0
 	}
-	return vg.Length(len(g.titleLines(p, width)))*g.Theme.TitleSize*lineHeight + titleGap
+	return vg.Length(len(lines))*g.Theme.TitleSize*lineHeight + titleGap
+}
+
+// drawTitle draws the lines of a title above a point.
+func (g *Grid) drawTitle(c draw.Canvas, lines []string, at vg.Point, width vg.Length) {
+	sty := g.Theme.bold(g.Theme.TitleSize, g.Theme.Ink)
+	sty.YAlign = draw.YBottom
+	at.Y += titleGap + sty.FontExtents().Descent + vg.Length(len(lines)-1)*g.Theme.TitleSize*lineHeight
+	for _, line := range lines {
+		c.FillText(sty, at, shorten(sty, line, width))
+		at.Y -= g.Theme.TitleSize * lineHeight
+	}
 }
 
 // noteLines breaks the note into lines that fit the width.

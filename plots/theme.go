@@ -55,8 +55,10 @@ func Print() Theme {
 		Faint:      rgb(0xE4E4E4),
 		// Okabe and Ito (2008), with grey or violet for its pale yellow.
 		Methods: colors(0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7, 0xE69F00, 0x56B4E9, 0x6E6E6E),
-		// Three more for ten classes, as far from these as vision without one kind of cone allows.
-		Classes: colors(0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7, 0xE69F00, 0x56B4E9, 0x6633CC, 0xD2C378, 0x004B4B, 0x692D0F),
+		// More for up to twenty classes, as far from these, from each other and from the ink as vision
+		// without one kind of cone allows.
+		Classes: colors(0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7, 0xE69F00, 0x56B4E9, 0x6633CC, 0xD2C378, 0x004B4B, 0x692D0F,
+			0x002DFF, 0x5A0F69, 0x8787FF, 0xF0B4B4, 0xFF004B, 0x5A783C, 0x00E13C, 0xB41E78, 0xC3C3E1, 0xD200B4),
 		// Paul Tol, "muted", so that no domain looks like a class.
 		Domains:     colors(0x332288, 0xDDAA33, 0xAA4499, 0x44AA99, 0x882255, 0x999933),
 		Sequential:  viridis(),
@@ -80,7 +82,8 @@ func Dark() Theme {
 	t.Muted = rgb(0xC4CAD0)
 	t.Faint = rgb(0x30363C)
 	t.Methods = colors(0x56B4E9, 0xF08A4B, 0x2FC79B, 0xE39CC3, 0xF0E442, 0x9566FF, 0x997755)
-	t.Classes = append(slices.Clone(t.Methods), colors(0x0F5A5A, 0x5A4B96, 0x4B00FF)...)
+	t.Classes = append(slices.Clone(t.Methods), colors(0x5A6978, 0x00FF96, 0x874BA5,
+		0xE1001E, 0x871EFF, 0xC3FF78, 0x6987E1, 0xD2A500, 0x00780F, 0x4B9687, 0xE1D2FF, 0xA5F0C3, 0xD269B4)...)
 	t.Domains = colors(0x88CCEE, 0xDDCC77, 0xE07BC8, 0x44AA99, 0xCC6677, 0x8888FF)
 	return t
 }

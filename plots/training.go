@@ -24,7 +24,7 @@ func Training(t Theme, d TrainingData) (*Grid, error) {
 	if err := t.check(); err != nil {
 		return nil, err
 	}
-	g := &Grid{Theme: t, Columns: 2, Width: t.ColumnWidth, Aspect: 0.6, Note: d.Note}
+	g := &Grid{Theme: t, Columns: 2, Width: t.ColumnWidth, Aspect: 0.6, Title: Symbols(d.Title), Note: d.Note}
 	shown := &looks{theme: t}
 	var accuracies []Curve
 	for _, c := range []Curve{{Name: "target", Points: d.Target}, {Name: "source validation", Points: d.Source}} {
@@ -39,10 +39,10 @@ func Training(t Theme, d TrainingData) (*Grid, error) {
 		lines
 		looks *looks
 	}{
-		{lines{title: d.Title, xLabel: "Epoch", yLabel: "Loss", curves: []Curve{{Name: "loss", Points: d.Loss}}, whole: true}, &looks{theme: ink}},
+		{lines{xLabel: "Epoch", yLabel: "Loss", curves: []Curve{{Name: "loss", Points: d.Loss}}, whole: true}, &looks{theme: ink}},
 		{lines{xLabel: "Epoch", yLabel: accuracyLabel, curves: accuracies, whole: true}, shown},
 	} {
-		p := Panel{Title: l.title, Plot: t.NewPlot(l.xLabel, l.yLabel)}
+		p := Panel{Plot: t.NewPlot(l.xLabel, l.yLabel)}
 		p.Plot.Y.Min, p.Plot.Y.Max = 0, 100
 		if len(l.curves) > 0 {
 			var err error

@@ -2,6 +2,7 @@ package plots
 
 import (
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -32,6 +33,16 @@ func TestTraining(t *testing.T) {
 				t.Errorf("the axis goes from %v to %v, want 0 to about 20", x.Min, x.Max)
 			}
 		}
+	}
+	d.Title = "Random + CEG loss, upfront, target photo, seed 1"
+	theme := Print()
+	theme.Text = true
+	g, err := Training(theme, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if svg, err := g.Encode("svg"); err != nil || !strings.Contains(string(svg), ">"+d.Title+"</text>") {
+		t.Errorf("%v: the title is not on one line over both panels", err)
 	}
 	d.Target = nil
 	if g, err := Training(Print(), d); err != nil || len(g.Panels) != 2 || len(g.Legend) != 0 {

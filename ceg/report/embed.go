@@ -127,6 +127,7 @@ func drawTSNE(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) (*
 		d.Target, d.Color = m.run.Target, o.Color
 		if round >= 0 {
 			d.Title = fmt.Sprintf("Round %d", round)
+			d.SelectedName = "queried in the round"
 		}
 		marked := slices.DeleteFunc(slices.Clone(m.queried), func(q result.Query) bool {
 			return round < 0 && q.Round == 0 && m.rounds > 0 || round >= 0 && q.Round != round

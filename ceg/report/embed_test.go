@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,7 +103,8 @@ set: {schedule.epochs: 4, data.image_size: 16, network.width: 4}
 	}
 	first := draw(f)
 	rounds, err := f.Figure(t.Context(), "tsne", plots.Print(), FigureOptions{Rounds: []int{0, 1}, Color: "class", Thumbnails: true, Keep: study.Keeper(nil, ceg.Options{Backend: "go", CacheDir: t.TempDir()})})
-	if err != nil || len(rounds.Panels) != 2 || rounds.Panels[0].Title != "Round 0, by class" || rounds.Panels[1].Title != "Round 1, by class" {
+	if err != nil || len(rounds.Panels) != 2 || rounds.Panels[0].Title != "Round 0, by class" || rounds.Panels[1].Title != "Round 1, by class" ||
+		!slices.ContainsFunc(rounds.Legend, func(e plots.Entry) bool { return e.Name == "queried in the round" }) {
 		t.Fatalf("rounds: %+v, %v", rounds, err)
 	}
 	if _, err := rounds.Encode("pdf"); err != nil {
