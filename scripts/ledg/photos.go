@@ -218,12 +218,18 @@ func (p *runPage) place() page.Place { return page.Remembered(filepath.Join(p.di
 
 // observe notes the progress of the run.
 func (p *runPage) observe(e ceg.Event) {
-	if e.Epochs == 0 || e.Steps == 0 || e.Message != "" {
+	training := fmt.Sprintf("epoch %d of %d", e.Epoch+1, e.Epochs)
+	switch {
+	case e.Epochs == 0 || e.Steps == 0:
 		return
+	case e.Message != "" && e.Over() < float64(e.Epochs): // of a query
+		return
+	case e.Message != "": // the accuracy is estimated
+		training = e.Message
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.training = fmt.Sprintf("epoch %d of %d", e.Epoch+1, e.Epochs)
+	p.training = training
 }
 
 // close stops the page, after its windows have shown how the run ended.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
 	"github.com/ledg-go/ledg/ceg/predict/photos"
 	"github.com/ledg-go/ledg/ceg/result"
@@ -55,6 +56,25 @@ func TestBackendBeforeWeights(t *testing.T) {
 	stdout, stderr, status = call(t, dir, "train", "--backend", "xla:rocket", "--target", "photo", "--print-config") // for another machine
 	if status != 0 || !strings.Contains(stdout, `"photo"`) {
 		t.Errorf("--print-config: status %d, %s%s", status, stdout, stderr)
+	}
+}
+
+// The page shows the epoch, and after the last one what is computed then.
+func TestPageShowsProgress(t *testing.T) {
+	var p runPage
+	for _, c := range []struct {
+		e    ceg.Event
+		want string
+	}{
+		{ceg.Event{Epochs: 20, Message: "round 0: 2 of 2 labels are awaited"}, ""},
+		{ceg.Event{Epoch: 4, Epochs: 20, Step: 1, Steps: 3}, "epoch 5 of 20"},
+		{ceg.Event{Epoch: 4, Epochs: 20, Step: 3, Steps: 3, Done: true, Message: "round 1: 2 of 2 labels are awaited"}, "epoch 5 of 20"},
+		{ceg.Event{Epoch: 19, Epochs: 20, Step: 3, Steps: 3, Done: true}, "epoch 20 of 20"},
+		{ceg.Event{Epoch: 19, Epochs: 20, Step: 3, Steps: 3, Done: true, Message: "estimating the accuracy: 1 of 9"}, "estimating the accuracy: 1 of 9"},
+	} {
+		if p.observe(c.e); p.training != c.want {
+			t.Errorf("%+v: %q, want %q", c.e, p.training, c.want)
+		}
 	}
 }
 

@@ -27,7 +27,7 @@ func TestClosedWindow(t *testing.T) {
 	other, cancel := chromedp.NewContext(ctx)
 	defer cancel()
 	do(t, other, chromedp.Navigate(list[1].address))
-	until(t, other, `document.body.dataset.view === "end" && document.getElementById("end-title").textContent.startsWith("Other people have")`)
+	until(t, other, `document.body.dataset.view === "end" && document.getElementById("end-title").textContent.startsWith("The last images are on other screens")`)
 	look(t, other, "elsewhere")
 	do(t, ctx, chromedp.Navigate("about:blank"))
 	if got := shown(t, other, ""); got != id {

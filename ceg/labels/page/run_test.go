@@ -4,6 +4,7 @@ package page_test
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"testing"
 
@@ -55,11 +56,18 @@ func TestEnd(t *testing.T) {
 		}
 	}
 	end("All images are labelled", "2 images labelled. Every label is on disk. No training process", run.Next)
-	for _, training := range []string{"", "epoch 3 of 20"} {
+	for training, want := range map[string]string{"": "It begins by itself. The result appears here. Labels that change now", "epoch 3 of 20": "Now: epoch 3 of 20. The result appears here. Labels that change now"} {
 		if err := place.Report(t.Context(), training); err != nil {
 			t.Fatal(err)
 		}
-		end("Training is running", map[bool]string{true: "It begins by itself", false: "Now: epoch 3 of 20."}[training == ""], "")
+		end("Training is running", want, "")
+	}
+	if err := place.Report(t.Context(), "estimating the accuracy: 1 of 9"); err != nil {
+		t.Fatal(err)
+	}
+	end("Training is running", "Now: estimating the accuracy: 1 of 9. The result appears here.", "")
+	if text := js[string](t, ctx, `document.getElementById("end-text").textContent`); strings.Contains(text, "next epoch") {
+		t.Errorf("after the last epoch: %s", text)
 	}
 	look(t, ctx, "training")
 	set := func(r page.Run) { mu.Lock(); defer mu.Unlock(); run = r }

@@ -636,7 +636,7 @@
   // The end.
   // endTitle says what is true of the labels and of the run that they are for.
   function endTitle(n, run) {
-    if (view.elsewhere) return "Other people have the last images";
+    if (view.elsewhere) return "The last images are on other screens";
     if (run && run.finished) return run.changed ? "Corrections are waiting" : "Training is finished";
     if (!n.total) return "Nothing to label";
     if (run && run.active) return "Training is running";
@@ -646,7 +646,7 @@
   function endRun(run) {
     if (!run || view.elsewhere) return "";
     if (run.finished) return run.changed ? ` The finished run has not used the changed labels of ${plural(run.changed, "image", "images")}.` : "";
-    if (run.active) return ` ${run.training ? `Now: ${run.training}` : "It begins by itself"}. The result appears here. Labels that change now are used from the next epoch on.`;
+    if (run.active) return ` ${run.training ? `Now: ${run.training}` : "It begins by itself"}. The result appears here.${!run.training || run.training.startsWith("epoch") ? " Labels that change now are used from the next epoch on." : ""}`;
     if (view.ending) return " The terminal shows why.";
     return " No training process reports to this page.";
   }
@@ -655,7 +655,7 @@
     const n = view.n, run = view.run, before = $("end-title").textContent;
     $("end-title").textContent = endTitle(n, run);
     $("end-text").textContent = !n.total ? setup.empty
-      : `${view.elsewhere ? `On other screens now: ${plural(n.open, "image", "images")}. Images that they release appear here. ` : ""}${plural(n.labelled, "image", "images")} labelled${n.none ? `, ${n.none} none of these` : ""}${n.unsure ? `, ${n.unsure} unsure` : ""}${n.bad ? `, ${n.bad} bad` : ""}${n.skipped ? `, ${n.skipped} left out` : ""}. Every label is on disk.${endRun(run)}`;
+      : `${view.elsewhere ? `Shown there: ${plural(n.open, "image", "images")}. An image comes here when its window is closed, or silent for 90 seconds. ` : ""}${plural(n.labelled, "image", "images")} labelled${n.none ? `, ${n.none} none of these` : ""}${n.unsure ? `, ${n.unsure} unsure` : ""}${n.bad ? `, ${n.bad} bad` : ""}${n.skipped ? `, ${n.skipped} left out` : ""}. Every label is on disk.${endRun(run)}`;
     $("end-estimate").textContent = run && run.estimate || "";
     $("end-estimate").hidden = !run || !run.estimate;
     const next = run ? run.next : setup.next;
