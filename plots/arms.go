@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// arms is the registry of how arms look, by their display names: the same in every figure. The
-// place in the list gives colour, dash and marker, so that no two entries look alike and those
-// that are often drawn together have different colours.
+// arms is the registry of how arms look, by their display names: the same in every figure, unless
+// it has another arm of the same colour. The place in the list gives colour, dash and marker, so
+// that no two entries look alike and those that are often drawn together have different colours.
 var arms = []string{
 	"CEG (published schedule)",
 	"Random + CEG loss (published schedule)",
