@@ -2,14 +2,23 @@ package plots
 
 import (
 	"image/color"
+	"slices"
+	"strings"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
 
 // legendRows breaks entries into as few rows as fit the width, in order, and
-// then into rows as even as possible.
+// then into rows as even as possible. The name of an entry that is wider gets several lines.
 func (g *Grid) legendRows(entries []Entry, width vg.Length) [][]Entry {
+	entries = slices.Clone(entries)
+	for i, e := range entries {
+		if g.entryWidth(e) > width {
+			name := wrapped(g.Theme.style(g.Theme.LabelSize, g.Theme.Ink), e.Name, width-g.thumbWidth(e)-thumbGap)
+			entries[i].Name = strings.Join(name, "\n")
+		}
+	}
 	rows := g.breakRows(entries, width)
 	for narrower := width - 2; narrower > 0; narrower -= 2 {
 		even := g.breakRows(entries, narrower)
@@ -53,7 +62,19 @@ func (g *Grid) legendHeight(entries []Entry, width vg.Length) vg.Length {
 	if len(entries) == 0 {
 		return 0
 	}
-	return legendGap + vg.Length(len(g.legendRows(entries, width)))*g.entryHeight()
+	height := legendGap
+	for _, row := range g.legendRows(entries, width) {
+		height += g.rowHeight(row)
+	}
+	return height
+}
+
+func (g *Grid) rowHeight(row []Entry) vg.Length {
+	lines := 1
+	for _, e := range row {
+		lines = max(lines, 1+strings.Count(e.Name, "\n"))
+	}
+	return vg.Length(lines) * g.entryHeight()
 }
 
 // drawLegend draws entries in centred rows below y.
@@ -66,10 +87,10 @@ func (g *Grid) drawLegend(c draw.Canvas, entries []Entry, x, y, width vg.Length)
 		}
 		at := x + max(0, (width-total)/2)
 		for _, e := range row {
-			g.drawEntry(c, e, at, y, g.thumbWidth(e))
+			g.drawEntry(c, e, at, y-(g.rowHeight(row)-g.entryHeight())/2, g.thumbWidth(e))
 			at += g.entryWidth(e) + entryGap
 		}
-		y -= g.entryHeight()
+		y -= g.rowHeight(row)
 	}
 }
 

@@ -2,6 +2,7 @@ package plots
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -53,5 +54,28 @@ func TestBandsOfAccuraciesStayWithin(t *testing.T) {
 		if got := p.Plot.Y.Min > -7 && p.Plot.Y.Max < 107; got != inside {
 			t.Errorf("%s: the axis goes from %v to %v", label, p.Plot.Y.Min, p.Plot.Y.Max)
 		}
+	}
+}
+
+// A name that is wider than the figure has several lines, and is whole.
+func TestLegendFits(t *testing.T) {
+	const long = "Random + cross-entropy, upfront, all labels, 100% of the labels (n = 10)"
+	g := &Grid{Theme: Print(), Width: Print().ColumnWidth}
+	width := g.Width - 2*margin
+	rows := g.legendRows([]Entry{{Name: "chance"}, {Name: long}}, width)
+	var names []string
+	for _, row := range rows {
+		for _, e := range row {
+			names = append(names, strings.ReplaceAll(e.Name, "\n", " "))
+			if w := g.entryWidth(e); w > width {
+				t.Errorf("%q is %v wide, want at most %v", e.Name, w, width)
+			}
+		}
+	}
+	if want := []string{"chance", long}; !slices.Equal(names, want) {
+		t.Errorf("names %q, want %q", names, want)
+	}
+	if h, one := g.legendHeight([]Entry{{Name: long}}, width), g.legendHeight([]Entry{{Name: "chance"}}, width); h <= one {
+		t.Errorf("a legend of two lines is %v high, one of one line %v", h, one)
 	}
 }
