@@ -75,6 +75,7 @@ type layout struct {
 	data          vg.Point  // size of every data area
 	columns       []sides   // left and right used
 	rows          []sides   // bottom and top used
+	label         vg.Point  // longest axis labels on one line
 	legends       []vg.Length
 	spare         bool // the legend stands in the empty cells of the last row
 }
@@ -107,10 +108,11 @@ func (g *Grid) layout() (layout, error) {
 	l.data = vg.Point{X: g.Width / vg.Length(columns), Y: g.Width / vg.Length(columns) * vg.Length(g.Aspect)}
 	tops := make([]vg.Length, len(g.Panels)) // without titles
 	for range 2 {
+		l.label = vg.Point{X: 0.85 * g.Width / vg.Length(columns), Y: l.data.Y}
 		clear(l.columns)
 		clear(l.rows)
 		for i, p := range g.Panels {
-			p.Plot = g.shared(i, columns)
+			p.Plot = g.shared(i, l)
 			s := g.sides(p, l.data)
 			l.columns[i%columns].grow(s)
 			l.rows[i/columns].grow(s)
@@ -148,19 +150,22 @@ func (g *Grid) layout() (layout, error) {
 	return l, nil
 }
 
-// shared returns the plot of a panel without the labels that a neighbour has.
-func (g *Grid) shared(i, columns int) *plot.Plot {
+// shared returns the plot of a panel without the labels that a neighbour has, and with long ones
+// on several lines.
+func (g *Grid) shared(i int, l layout) *plot.Plot {
 	if g.Panels[i].Plot == nil {
 		return nil
 	}
-	p := *g.Panels[i].Plot
+	p, columns := *g.Panels[i].Plot, len(l.columns)
+	p.X.Label.Text = strings.Join(wrapped(p.X.Label.TextStyle, p.X.Label.Text, l.label.X), "\n")
+	p.Y.Label.Text = strings.Join(wrapped(p.Y.Label.TextStyle, p.Y.Label.Text, l.label.Y), "\n")
 	if i%columns > 0 {
-		if left := g.Panels[i-1].Plot; left != nil && left.Y.Label.Text == p.Y.Label.Text {
+		if left := g.Panels[i-1].Plot; left != nil && left.Y.Label.Text == g.Panels[i].Plot.Y.Label.Text {
 			p.Y.Label.Text = ""
 		}
 	}
 	if i+columns < len(g.Panels) {
-		if below := g.Panels[i+columns].Plot; below != nil && below.X.Label.Text == p.X.Label.Text {
+		if below := g.Panels[i+columns].Plot; below != nil && below.X.Label.Text == g.Panels[i].Plot.X.Label.Text {
 			p.X.Label.Text = ""
 		}
 	}
@@ -209,7 +214,7 @@ func (g *Grid) Draw(c draw.Canvas) error {
 			break
 		}
 		p := g.Panels[i]
-		p.Plot = g.shared(i, len(l.columns))
+		p.Plot = g.shared(i, l)
 		g.drawPanel(c, p, cell.data)
 		g.drawLegend(c, g.Panels[i].Legend, cell.left, cell.legend, cell.width)
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -255,6 +256,40 @@ func TestHistogram(t *testing.T) {
 		s := shares([]float64{v}, edges)
 		if len(edges) > 100 || !near(slices.Max(s), 100, 1e-9) {
 			t.Errorf("a single %v falls into %d bins with %v%%", v, len(s), slices.Max(s))
+		}
+	}
+}
+
+// Axis labels are not longer than their axes, and whole.
+func TestAxisLabelsFit(t *testing.T) {
+	const x, y = "MaxHerding + FixMatch, upfront (preset ledg), all labels", "MaxHerding then CEG selection + CEG loss (published schedule)"
+	theme := Print()
+	theme.Text = true
+	g, err := Savings(theme, SavingsData{Method: x, Other: y, Curves: []Curve{{Name: "noto", Points: []Point{{20, []float64{30}}, {100, []float64{150}}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := g.layout()
+	if err != nil {
+		t.Fatal(err)
+	}
+	svg, err := g.Encode("svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for label, longest := range map[string]vg.Length{"Labels for " + x: g.Width, "Labels for " + y: l.data.Y} {
+		var lines []string
+		for _, m := range regexp.MustCompile(`<text textLength="([0-9.]+)"[^>]*>([^<]*)</text>`).FindAllStringSubmatch(string(svg), -1) {
+			length, err := strconv.ParseFloat(m[1], 64)
+			if !strings.Contains(label, m[2]) || len(m[2]) < 6 {
+				continue
+			}
+			if lines = append(lines, m[2]); err != nil || length > float64(longest)+10 {
+				t.Errorf("%q is %v long, %v, want at most %v", m[2], length, err, longest)
+			}
+		}
+		if got := strings.Join(lines, " "); got != label {
+			t.Errorf("a label is %q, want %q", got, label)
 		}
 	}
 }
