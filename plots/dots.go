@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -96,6 +97,9 @@ func Dots(t Theme, d DotsData) (*Grid, error) {
 	if columns > 1 {
 		g.Aspect = 0.4
 	}
+	for i, tick := range ticks { // the data area has most of the width
+		ticks[i].Label = folded(p.X.Tick.Label, tick.Label, 0.85*g.Width/vg.Length(len(ticks)))
+	}
 	g.Columns, g.Panels = 1, []Panel{{Title: Symbols(d.Title), Plot: p}}
 	for i := range methods.entries {
 		methods.entries[i].Width = dotWidth
@@ -106,6 +110,27 @@ func Dots(t Theme, d DotsData) (*Grid, error) {
 		g.Note += " Small dots: single runs."
 	}
 	return g, nil
+}
+
+// folded breaks a name after spaces, underscores and hyphens into lines of at most a width, where it is
+// wider.
+func folded(sty draw.TextStyle, name string, width vg.Length) string {
+	if sty.Width(name) <= width {
+		return name
+	}
+	var lines []string
+	for _, part := range strings.SplitAfter(strings.NewReplacer("_{", "_{", "_", "_\n", "-", "-\n", " ", " \n").Replace(name), "\n") {
+		part = strings.TrimSuffix(part, "\n")
+		if n := len(lines) - 1; n >= 0 && sty.Width(lines[n]+part) <= width {
+			lines[n] += part
+		} else {
+			lines = append(lines, part)
+		}
+	}
+	for i, line := range lines {
+		lines[i] = shorten(sty, strings.TrimSpace(line), width)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // dotted is the mean of runs with its band as a bar, beside the runs.

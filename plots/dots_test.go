@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/recorder"
 )
@@ -69,6 +70,32 @@ func TestDots(t *testing.T) {
 	} {
 		if _, err := Dots(Print(), d); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+// Long names of groups do not overlap, and are whole.
+func TestDotsNamesFit(t *testing.T) {
+	var groups []Target
+	names := []string{"camera_trap_north", "CEG (published schedule), w/o L_eg", "phone pictures of 2024", "art_painting"}
+	for _, name := range names {
+		groups = append(groups, Target{name, []Curve{{Name: "ceg", Points: []Point{{Values: []float64{50}}}}}})
+	}
+	g, err := Dots(Print(), DotsData{Groups: groups})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := g.layout()
+	if err != nil {
+		t.Fatal(err)
+	}
+	axis := g.Panels[0].Plot.X
+	for i, tick := range axis.Tick.Marker.Ticks(axis.Min, axis.Max) {
+		if w := axis.Tick.Label.Width(tick.Label); w > l.data.X/vg.Length(len(names)) {
+			t.Errorf("%q is %v wide, want at most a quarter of %v", tick.Label, w, l.data.X)
+		}
+		if got, want := strings.Join(strings.Fields(tick.Label), ""), strings.ReplaceAll(Symbols(names[i]), " ", ""); got != want {
+			t.Errorf("the name is %q, want %q", got, want)
 		}
 	}
 }
