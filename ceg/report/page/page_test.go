@@ -209,6 +209,13 @@ func TestPageWithoutATarget(t *testing.T) {
 			t.Errorf("%s is missing", want)
 		}
 	}
+	c.CrossValidated = true
+	if err := c.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	if html := write(t, dir, page.Options{}); !strings.Contains(html, "On cross-validated labels.") || strings.Contains(html, "On the source validation images.") {
+		t.Error("the confusion matrix of cross-validated labels is said to be of validation images")
+	}
 	f, err := report.OpenRun(dir)
 	if err != nil {
 		t.Fatal(err)

@@ -103,8 +103,12 @@ func (r *runPage) addCalibration(out *result.Run, o Options) error {
 		return err
 	}
 	r.Stale = o.Stale[out.Path]
-	r.Measured = "the target, " + r.Result.Target
-	if !c.HasTarget() {
+	switch {
+	case c.HasTarget():
+		r.Measured = "the target, " + r.Result.Target
+	case c.CrossValidated:
+		r.Measured = c.On()
+	default:
 		r.Measured = "the source validation images"
 	}
 	r.Confusion = newConfusion(c.Classes, c.Confusion)
