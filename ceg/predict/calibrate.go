@@ -8,6 +8,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/rundir/artifact"
 	"github.com/ledg-go/ledg/ceg/rundir/calibration"
 	"github.com/ledg-go/ledg/ceg/rundir/shell"
 	"github.com/ledg-go/ledg/datasets"
@@ -39,11 +40,11 @@ func (p *Predictor) Calibrate(ctx context.Context, others ...*Predictor) (*calib
 	if err != nil {
 		return nil, err
 	}
-	if crossed && len(others) == 0 {
-		_, unseen = p.Model.Artifact.Crossed.Labelled()
+	if crossed != nil && len(others) == 0 {
+		_, unseen = crossed.Labelled()
 	}
 	c := &calibration.Calibration{
-		CrossValidated: crossed,
+		CrossValidated: crossed != nil,
 		Model:          p.Model.Digest(), Best: calibration.FitTemperature(target),
 		Source:  calibration.NewFit(calibration.FitTemperature(source), len(source.Class), source, target),
 		Classes: p.Model.Data.Classes, Confusion: calibration.Confuse(target, p.classes()),
@@ -68,15 +69,22 @@ const LeastCalibrated = 50
 
 // heldOut computes the logits of the source validation splits and of the target, as
 // far as their classes are known. With crossed, source has the folds' logits instead.
-func (p *Predictor) heldOut(ctx context.Context) (source, target calibration.Labelled, crossed bool, err error) {
+func (p *Predictor) heldOut(ctx context.Context) (source, target calibration.Labelled, crossed *artifact.Crossed, err error) {
 	name := p.Model.Config.Data.Target
 	val := p.labelledOf(func(domain string, split datasets.Split) bool { return domain != name && split == datasets.Val })
 	if n := len(val); n < LeastCalibrated {
-		if k := p.Model.Artifact; k != nil && k.Crossed != nil {
-			source, _ = k.Crossed.Labelled()
+		k := p.Model.Artifact
+		if k == nil { // as with images of another folder
+			if k, err = artifact.Read(p.dir); err != nil {
+				return source, target, nil, err
+			}
 		}
-		if crossed = len(source.Class) >= LeastCalibrated; !crossed {
-			return source, target, false, fmt.Errorf("%s: its source domains have %d labelled validation images and %d cross-validated labels, and a temperature needs at least %d of either. %s", p.dir, n, len(source.Class), LeastCalibrated, p.howToLabel())
+		if k != nil && k.Crossed != nil {
+			crossed = k.Crossed
+			source, _ = crossed.Labelled()
+		}
+		if len(source.Class) < LeastCalibrated {
+			return source, target, nil, fmt.Errorf("%s: its source domains have %d labelled validation images and %d cross-validated labels, and a temperature needs at least %d of either. %s", p.dir, n, len(source.Class), LeastCalibrated, p.howToLabel())
 		}
 	} else {
 		source, err = p.logits(ctx, val)

@@ -163,6 +163,14 @@ func TestCalibrateByCrossValidation(t *testing.T) {
 		got.LeftOut == nil || got.LeftOut.Temperature != calibration.FitTemperature(leftOut) || got.HasTarget() {
 		t.Errorf("%+v, left out %+v", s, got.LeftOut)
 	}
+	moved, err := predict.OpenUncalibrated(ceg.Options{Dir: dir, Root: root, Backend: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer moved.Close()
+	if again, err := moved.Calibrate(t.Context()); err != nil || !again.CrossValidated || again.Source.Temperature != s.Temperature {
+		t.Errorf("with a root: %+v, %v", again, err)
+	}
 	if again := open(t, dir); again.Temperature != s.Temperature || !again.Calibrated {
 		t.Errorf("opened again, the temperature is %v, want %v", again.Temperature, s.Temperature)
 	}

@@ -133,18 +133,22 @@ func open(r *result.Run, o FigureOptions) (*datasets.Dataset, datasets.Truth, er
 	return datasets.Open(data.Dataset, at.Root, datasets.Options{Seed: data.SplitSeed, SplitsDir: at.SplitsDir, Classes: data.Classes, Group: data.Group, Decoding: data.Decode, Patterns: data.Exclude, Layout: data.Layout, SiteRule: data.Site, FollowLinks: at.FollowLinks, Images: at.Images})
 }
 
-// mostWanted returns n of the queries after round 0, as many of each round as of
-// the others, those with the smallest R; in the order of rounds.
+// mostWanted returns n of the queries after round 0, or of round 0 if there is no other, as many of
+// each round as of the others, those with the smallest R; in the order of rounds.
 func mostWanted(queries []result.Query, n int) []result.Query {
+	first := 1
+	if !slices.ContainsFunc(queries, func(q result.Query) bool { return q.Round > 0 }) {
+		first = 0 // all labels were queried upfront
+	}
 	var rounds [][]result.Query
 	for _, q := range queries {
-		if q.Round == 0 {
+		if q.Round < first {
 			continue
 		}
-		for len(rounds) < q.Round {
+		for len(rounds) <= q.Round-first {
 			rounds = append(rounds, nil)
 		}
-		rounds[q.Round-1] = append(rounds[q.Round-1], q)
+		rounds[q.Round-first] = append(rounds[q.Round-first], q)
 	}
 	take := make([]int, len(rounds))
 	for left := n; left > 0; {

@@ -233,6 +233,9 @@ func TestMostWanted(t *testing.T) {
 			t.Errorf("the %d most wanted are %s, want %s", n, ids, want)
 		}
 	}
+	if upfront := mostWanted(queries[:1], 24); len(upfront) != 1 || upfront[0].ID != "x" {
+		t.Errorf("of labels upfront: %+v", upfront)
+	}
 }
 
 // Every figure that needs no images is drawn, and reports errors.
