@@ -207,6 +207,9 @@ func (f *labelFlags) run(cmd *cobra.Command) error {
 	switch {
 	case f.stop && !alive:
 		f.progress("no server runs for %s\n", path)
+		if !f.blind {
+			f.progress("a server of blind labels is stopped with its --by and --blind\n")
+		}
 		return nil
 	case f.stop:
 		if err := place.Stop(ctx); err != nil {
