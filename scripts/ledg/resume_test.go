@@ -185,6 +185,8 @@ func TestReportOfNothingMeasured(t *testing.T) {
 	}
 	stdout, stderr, status := call(t, dir, "report", "mine", "--out", "mine.html")
 	checkError(t, "mine is unfinished, so there is nothing to report: ledg train --resume --out mine continues it", 1, stdout, stderr, status)
+	stdout, stderr, status = call(t, dir, "predict", "mine", "--images", root, "--out", "p.csv")
+	checkError(t, "mine is not trained yet: ledg train --resume --out mine continues it", 1, stdout, stderr, status)
 	labelAll(t, filepath.Join(dir, "mine"))
 	for _, args := range [][]string{{"train", "--resume", "--out", "mine", "--quiet"}, {"report", "mine", "--out", "mine.html"}} {
 		if stdout, stderr, status := call(t, dir, args...); status != 0 {
