@@ -117,10 +117,11 @@ func (m *Matcher) byPath(p string) (id string, many int) {
 		return "", 0
 	}
 	m.index()
+	base := path.Base(p)
 	for _, names := range []struct {
 		of   map[string][]int
 		name string
-	}{{m.byStem, p}, {m.byName, path.Base(p)}, {m.byUpload, path.Base(p)}} {
+	}{{m.byStem, p}, {m.byName, base}, {m.byUpload, base}, {m.byUpload, uploadPrefix.ReplaceAllString(base, "")}} {
 		if same := names.of[names.name]; len(same) == 1 {
 			return m.d.Examples[same[0]].ID, 1
 		} else if len(same) > 1 {
@@ -129,6 +130,9 @@ func (m *Matcher) byPath(p string) (id string, many int) {
 	}
 	return "", 0
 }
+
+// uploadPrefix is what Label Studio puts in front of names of uploaded files.
+var uploadPrefix = regexp.MustCompile(`^[0-9a-f]{8}-`)
 
 // notUploaded are characters that Label Studio takes out of names of uploaded files.
 var notUploaded = regexp.MustCompile(`[^-\pL\pN_.]`)

@@ -109,6 +109,8 @@ func TestPeoplesFiles(t *testing.T) {
 		{CVAT, put("two.xml", `<annotations><image name="a/cat_1.jpg"><tag label="cat"/></image>
 <image name="b/cat_1.jpg"><tag label="dog"/></image><image name="north/cat/cat_0.jpg"><tag label="cat"/></image></annotations>`), "north/cat/cat_0.jpg=cat",
 			"FILE:1: a/cat_1.jpg, b/cat_1.jpg all look like north/cat/cat_1.jpg; FILE:2: a/cat_1.jpg, b/cat_1.jpg all look like north/cat/cat_1.jpg"},
+		{CVAT, put("twice.xml", `<annotations><image name="C:\\photos\\north\\cat\\cat_0.jpg"><tag label="cat" source="manual"/><tag label="cat" source="auto"/></image></annotations>`), "north/cat/cat_0.jpg=cat", ""},
+		{COCO, put("ids.json", `{"images": [{"id": "7", "file_name": "images\\2\\1a2b3c4d-only_here.jpg"}], "annotations": [{"image_id": 7, "category_id": 1}], "categories": [{"id": "1", "name": "cat"}]}`), "north/cat/only here.jpg=cat", ""},
 		{COCO, put("bom.json", "\ufeff"+`{"images": [{"id": 7, "file_name": "north/cat/cat_0.jpg"}], "annotations": [{"image_id": 7, "category_id": 1}], "categories": [{"id": 1, "name": "cat"}]}`), "north/cat/cat_0.jpg=cat", ""},
 		{COCO, put("coco.json", `{"info": {}, "images": [{"id": 7, "file_name": "north/cat/cat_0.jpg"}, {"id": "s", "file_name": "south/cat/cat_0.jpg"}, {"id": 9, "file_name": "north/cat/cat_1.jpg"}],
 "annotations": [{"image_id": 7, "category_id": 1, "bbox": [0,0,1,1]}, {"image_id": 7, "category_id": 1}, {"image_id": "s", "category_id": 2},

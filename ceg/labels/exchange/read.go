@@ -444,13 +444,16 @@ func (im *Import) readCVATXML(r io.Reader, name string) error {
 		if err := d.DecodeElement(&image, &start); err != nil {
 			return fmt.Errorf("%s: %w", where, err)
 		}
-		switch len(image.Tags) {
-		case 0:
-			continue
-		case 1:
-			err = im.add(Label{Path: image.Name, Kind: labels.Labelled, Class: image.Tags[0].Label, Where: where})
-		default:
-			err = im.leave(where, fmt.Errorf("%q has %d tags, want one", image.Name, len(image.Tags)))
+		var classes []string
+		for _, tag := range image.Tags {
+			if !slices.Contains(classes, tag.Label) {
+				classes = append(classes, tag.Label)
+			}
+		}
+		if len(classes) > 1 {
+			err = im.leave(where, fmt.Errorf("%q has %d tags, want one", image.Name, len(classes)))
+		} else {
+			err = im.one(where, image.Name, classes)
 		}
 		if err != nil {
 			return err
