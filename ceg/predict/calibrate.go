@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
@@ -84,7 +85,7 @@ func (p *Predictor) heldOut(ctx context.Context) (source, target calibration.Lab
 			source, _ = crossed.Labelled()
 		}
 		if len(source.Class) < LeastCalibrated {
-			return source, target, nil, fmt.Errorf("%s: its source domains have %d labelled validation images and %d cross-validated labels, and a temperature needs at least %d of either. %s", p.dir, n, len(source.Class), LeastCalibrated, p.howToLabel())
+			return source, target, nil, fmt.Errorf("%s: its source domains have %d labelled validation images and %d cross-validated labels, and a temperature needs at least %d of either. %s", p.dir, n, len(source.Class), LeastCalibrated, p.howToLabel(k))
 		}
 	} else {
 		source, err = p.logits(ctx, val)
@@ -95,9 +96,9 @@ func (p *Predictor) heldOut(ctx context.Context) (source, target calibration.Lab
 	return source, target, crossed, err
 }
 
-// howToLabel says how a run gets validation images.
-func (p *Predictor) howToLabel() string {
-	if k := p.Model.Artifact; k != nil && k.Estimate == nil && p.Model.Config.Network.Name == config.Linear {
+// howToLabel says how a run with artifact k gets validation images, or labels to cross-validate.
+func (p *Predictor) howToLabel(k *artifact.Artifact) string {
+	if k != nil && k.Estimate == nil && p.Model.Config.Network.Name == config.Linear {
 		return "Train again without --no-estimate: the accuracy estimate cross-validates the labels"
 	}
 	if info, _ := datasets.Lookup(p.Model.Config.Data.Dataset); !info.Yours {
@@ -105,7 +106,14 @@ func (p *Predictor) howToLabel() string {
 	}
 	extend := ""
 	if p.Model.Config.Network.Name == config.Linear {
-		extend = fmt.Sprintf("%s queries more labels. ", shell.Line("ledg", "extend", p.dir, "--budget", fmt.Sprint(LeastCalibrated)))
+		line := []string{"ledg", "extend", p.dir}
+		if n, err := strconv.Atoi(p.Model.Config.Exploration.Budget); err != nil || n < LeastCalibrated {
+			line = append(line, "--budget", fmt.Sprint(LeastCalibrated))
+		}
+		if k == nil { // with a target of known classes, no label is cross-validated
+			line = append(line, "--target", config.NoTarget)
+		}
+		extend = shell.Line(line...) + " cross-validates as many labels. "
 	}
 	return extend + fmt.Sprintf("Give a new run labels of more images, with %s: a tenth of them is held out for validation, and at least one of five in a class and domain. Without, %s measures accuracy and sets thresholds on a new site",
 		shell.Line("ledg", "train", "--labels", "FILE.csv"), shell.Line("ledg", "site", p.dir, "--images", "FOLDER", "--ask"))

@@ -126,7 +126,7 @@ func calibrateFirst(cmd *cobra.Command, folders []*report.Folder, o page.Options
 			p.Close()
 		}
 		if err != nil { // the page has the rest
-			fmt.Fprintf(cmd.ErrOrStderr(), "%s: not calibrated: %s\n", dir, cli.OneLine(err))
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s: not calibrated: %s\n", dir, strings.TrimPrefix(cli.OneLine(err), dir+": "))
 			continue
 		}
 		delete(stale, dir)
