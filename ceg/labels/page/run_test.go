@@ -24,9 +24,7 @@ func TestEnd(t *testing.T) {
 	dir := t.TempDir()
 	o := options(t, d, root, dir, animals)
 	o.Rest, o.Again = false, "bin/ledg label run"
-	if _, err := o.Ledger.Query("run", 0, []labels.Question{{ID: d.Examples[0].ID}, {ID: d.Examples[1].ID}}); err != nil {
-		t.Fatal(err)
-	}
+	o.Empty = "The run has not queried a label yet."
 	var mu sync.Mutex
 	run := page.Run{Next: "bin/ledg train --resume --out run"}
 	o.Run = func(int64) page.Run { mu.Lock(); defer mu.Unlock(); return run }
@@ -43,6 +41,14 @@ func TestEnd(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(context.Background(), l) }()
 	do(t, ctx, chromedp.Navigate(place.Address("ann")))
+	until(t, ctx, `document.getElementById("end-title").textContent === "Nothing to label" && document.getElementById("count").textContent === "ann: nothing to label"`)
+	if err := place.Report(t.Context(), ""); err != nil {
+		t.Fatal(err)
+	}
+	until(t, ctx, `document.getElementById("end-title").textContent === "Images are being chosen" && document.getElementById("end-text").textContent === "The run has not queried a label yet."`)
+	if _, err := o.Ledger.Query("run", 0, []labels.Question{{ID: d.Examples[0].ID}, {ID: d.Examples[1].ID}}); err != nil {
+		t.Fatal(err)
+	}
 	id := shown(t, ctx, "")
 	press(t, ctx, "1")
 	shown(t, ctx, id)

@@ -239,7 +239,7 @@
 
   function bars() {
     const n = view.n, done = n.labelled + n.unsure + n.bad + n.none;
-    $("count").textContent = `${setup.by}: ` + (n.total ? `${done.toLocaleString("en")} of ${n.total.toLocaleString("en")}${n.later ? `, ${n.later} put off` : ""}${n.skipped ? `, ${n.skipped} left out` : ""}` : "nothing to ask");
+    $("count").textContent = `${setup.by}: ` + (n.total ? `${done.toLocaleString("en")} of ${n.total.toLocaleString("en")}${n.later ? `, ${n.later} put off` : ""}${n.skipped ? `, ${n.skipped} left out` : ""}` : "nothing to label");
     $("meter").style.setProperty("--done", n.total ? done / n.total : 0);
     $("meter").setAttribute("aria-valuenow", done);
     $("meter").setAttribute("aria-valuemax", n.total);
@@ -638,7 +638,7 @@
   function endTitle(n, run) {
     if (view.elsewhere) return "The last images are on other screens";
     if (run && run.finished) return run.changed ? "Corrections are waiting" : "Training is finished";
-    if (!n.total) return "Nothing to label";
+    if (!n.total) return run && run.active ? "Images are being chosen" : "Nothing to label";
     if (run && run.active) return "Training is running";
     if (run && view.ending) return "Training has stopped";
     return n.skipped ? "All images were shown" : "All images are labelled";
