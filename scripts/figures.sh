@@ -56,5 +56,5 @@ done
 # Fine-tuned on PACS, one seed.
 figure budget finetune-pacs finetune.svg --method '"fixmatch, preset ledg"' --method "ceg published" --method fixmatch --method uniform-ce
 
-# Fine-tuned on emoji, one seed.
+# Fine-tuned on emoji, three seeds.
 figure targets finetune-emoji finetune-emoji.svg
