@@ -2,7 +2,9 @@ package ceg
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 
@@ -102,6 +104,9 @@ func readConfig(dir string) (c Config, err error) {
 	fsys, err := result.FS(dir)
 	if err == nil {
 		err = result.ReadConfig(fsys, result.ConfigFile, &c)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("it is not a run's directory: %w", err)
 	}
 	if err != nil {
 		return c, fmt.Errorf("%s: %w", dir, err)

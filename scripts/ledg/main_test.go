@@ -95,6 +95,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 		{[]string{"compare", "ceg-photo-1", "ceg-photo-1"}, 1, "are both ceg on photo, seed 1"},
 		{[]string{"eval", "absent"}, 1, "absent: no such file or directory"},
 		{[]string{"eval", "."}, 1, ".: it is not a run's directory: open config.json: no such file"},
+		{[]string{"predict", "absent", "--images", ".", "--out", "x.csv"}, 1, "absent: it is not a run's directory: open config.json: no such file"},
 		{[]string{"eval", "ceg-photo-1/done"}, 1, "ceg-photo-1/done: it is not a run's directory"},
 	} {
 		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
