@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/learner/model"
 	"github.com/ledg-go/ledg/ceg/rundir/shell"
 	"github.com/ledg-go/ledg/datasets"
@@ -82,6 +83,14 @@ func extend(cmd *cobra.Command, x ceg.Extension, f *trainFlags, words model.Weig
 	if err := checkRoot(x); err != nil {
 		return err
 	}
+	if x.Budget != "" { // before new photos are embedded
+		if _, err := active.ParseBudget(x.Budget); err != nil {
+			return usagef("--budget: %w", err)
+		}
+	}
+	if f.out = cmp.Or(f.out, nextTo(x.Of)); exists(filepath.Join(f.out, "config.json")) {
+		return usagef("--out %s: the run exists: %s continues it, another --out begins a new one", f.out, shell.Line("ledg", "train", "--resume", "--out", f.out))
+	}
 	embedded, err := extendPhotos(cmd, &x, f)
 	if err != nil {
 		return err
@@ -89,9 +98,6 @@ func extend(cmd *cobra.Command, x ceg.Extension, f *trainFlags, words model.Weig
 	e, err := ceg.Extend(x)
 	if err != nil {
 		return settingError(err)
-	}
-	if f.out = cmp.Or(f.out, nextTo(x.Of)); exists(filepath.Join(f.out, "config.json")) {
-		return usagef("--out %s: the run exists: %s continues it, another --out begins a new one", f.out, shell.Line("ledg", "train", "--resume", "--out", f.out))
 	}
 	f.backend, f.cache = cmp.Or(f.backend, e.Place.Backend), cmp.Or(f.cache, e.Place.CacheDir)
 	e.Place.Backend, e.Place.CacheDir = f.backend, f.cache

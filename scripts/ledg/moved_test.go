@@ -107,4 +107,17 @@ func TestExtendExclude(t *testing.T) {
 	}
 	stdout, stderr, status := call(t, dir, "extend", "pixels", "--exclude", "[")
 	checkError(t, `--exclude: "[" is no pattern`, 2, stdout, stderr, status)
+	if !hasPretrained() {
+		return
+	}
+	// What is cheap is checked before another photo is embedded.
+	if err := os.CopyFS(filepath.Join(root, "dusk"), os.DirFS(filepath.Join(root, "day"))); err != nil {
+		t.Fatal(err)
+	}
+	for flag, value := range map[string]string{"--budget": "many", "--out": "pixels"} {
+		stdout, stderr, status := call(t, dir, "extend", "features", "--root", root, flag, value)
+		if status != 2 || !strings.Contains(stderr, flag) || strings.Contains(stderr, "computing features") {
+			t.Errorf("%s %s: status %d, %s%s", flag, value, status, stdout, stderr)
+		}
+	}
 }
