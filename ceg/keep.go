@@ -106,7 +106,7 @@ const noveltyImages = 2000
 
 // typicalSample draws images of the source domains whose distances set that threshold: from the
 // validation splits if these have enough, as no label was chosen to be near them, otherwise from all
-// images, labelled or not. none show none of the classes.
+// images, labelled or not. Those in none are left out.
 func (r *run) typicalSample(none map[int]bool) map[int]bool {
 	p := r.campaign
 	var list, val []int

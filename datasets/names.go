@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -41,13 +42,13 @@ func (o *Options) relativeTo(root string) error {
 }
 
 // relative returns labels with absolute paths as paths from a folder. A path of another folder or
-// computer is the longest end of it that the folder has, unless two paths would be one.
+// computer is the longest end of it that is a file in the folder, unless two paths have the same.
 func relative(list []Label, root string) []Label {
 	if root == "" || !slices.ContainsFunc(list, func(l Label) bool { return isAbs(l.ID) }) {
 		return list
 	}
 	list = slices.Clone(list)
-	ends := make(map[string][]int)
+	ends, paths := make(map[string][]int), make(map[string]map[string]bool)
 	for i, l := range list {
 		if !isAbs(l.ID) {
 			continue
@@ -56,18 +57,27 @@ func relative(list []Label, root string) []Label {
 			list[i].ID = filepath.ToSlash(rel)
 			continue
 		}
-		parts := strings.Split(strings.ReplaceAll(strings.TrimPrefix(l.ID, "file://"), `\`, "/"), "/")
+		p, isURL := strings.CutPrefix(l.ID, "file://")
+		if plain, err := url.PathUnescape(p); isURL && err == nil {
+			p = plain
+		}
+		parts := strings.Split(strings.ReplaceAll(p, `\`, "/"), "/")
 		for k := range parts[1:] {
 			end := strings.Join(parts[k+1:], "/")
-			if _, err := os.Stat(filepath.Join(root, end)); err == nil && filepath.IsLocal(end) {
-				ends[end] = append(ends[end], i)
+			if info, err := os.Stat(filepath.Join(root, end)); err == nil && info.Mode().IsRegular() && filepath.IsLocal(end) {
+				if ends[end] = append(ends[end], i); paths[end] == nil {
+					paths[end] = make(map[string]bool)
+				}
+				paths[end][l.ID] = true
 				break
 			}
 		}
 	}
 	for end, of := range ends {
-		if len(of) == 1 {
-			list[of[0]].ID = end
+		if len(paths[end]) == 1 {
+			for _, i := range of {
+				list[i].ID = end
+			}
 		}
 	}
 	return list

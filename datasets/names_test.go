@@ -65,8 +65,8 @@ func TestAbsolutePaths(t *testing.T) {
 	if i, _ := d.Index("north/cat/1.jpg"); d.Classes[truth.Class(i)] != "dog" {
 		t.Errorf("%q, %d", d.Classes, truth.Class(i))
 	}
-	for _, id := range []string{"/home/ann/old/north/cat/1.jpg", `D:\photos\north\cat\1.jpg`, "file://" + root + "/north/cat/1.jpg"} {
-		d, truth, err := Open("folder", root, Options{Labels: []Label{{ID: id, Class: "dog"}}})
+	for _, id := range []string{"/home/ann/old/north/cat/1.jpg", `D:\photos\north\cat\1.jpg`, "file://" + root + "/north/cat/1.jpg", "file:///old/north/c%61t/1.jpg"} {
+		d, truth, err := Open("folder", root, Options{Labels: []Label{{ID: id, Class: "dog"}, {ID: id, Class: "dog"}}})
 		if err != nil {
 			t.Error(err)
 		} else if i, _ := d.Index("north/cat/1.jpg"); d.Classes[truth.Class(i)] != "dog" {
@@ -77,4 +77,6 @@ func TestAbsolutePaths(t *testing.T) {
 	wantError(t, err, `there is no image "/a/north/cat/1.jpg"`)
 	_, _, err = Open("folder", root, Options{Labels: []Label{{ID: "/elsewhere/1.jpg", Class: "dog"}}})
 	wantError(t, err, `there is no image "/elsewhere/1.jpg"`)
+	_, _, err = Open("folder", root, Options{Labels: []Label{{ID: "/elsewhere/north/cat", Class: "dog"}}})
+	wantError(t, err, `there is no image "/elsewhere/north/cat"`) // a folder is none
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
@@ -85,7 +84,7 @@ func (p *Predictor) heldOut(ctx context.Context) (source, target calibration.Lab
 			source, _ = crossed.Labelled()
 		}
 		if len(source.Class) < LeastCalibrated {
-			return source, target, nil, fmt.Errorf("%s: its source domains have %d labelled validation images and %d cross-validated labels, and a temperature needs at least %d of either. %s", p.dir, n, len(source.Class), LeastCalibrated, p.howToLabel(k))
+			return source, target, nil, fmt.Errorf("%s: its source domains have %d labelled validation images and %d cross-validated labels, and a temperature needs at least %d of either. %s", p.dir, n, len(source.Class), LeastCalibrated, p.howToLabel(k, len(source.Class)))
 		}
 	} else {
 		source, err = p.logits(ctx, val)
@@ -96,8 +95,9 @@ func (p *Predictor) heldOut(ctx context.Context) (source, target calibration.Lab
 	return source, target, crossed, err
 }
 
-// howToLabel says how a run with artifact k gets validation images, or labels to cross-validate.
-func (p *Predictor) howToLabel(k *artifact.Artifact) string {
+// howToLabel says how a run with artifact k gets validation images, or labels to cross-validate,
+// of which it has some.
+func (p *Predictor) howToLabel(k *artifact.Artifact, crossed int) string {
 	if k != nil && k.Estimate == nil && p.Model.Config.Network.Name == config.Linear {
 		return "Train again without --no-estimate: the accuracy estimate cross-validates the labels"
 	}
@@ -107,13 +107,18 @@ func (p *Predictor) howToLabel(k *artifact.Artifact) string {
 	extend := ""
 	if p.Model.Config.Network.Name == config.Linear {
 		line := []string{"ledg", "extend", p.dir}
-		if n, err := strconv.Atoi(p.Model.Config.Exploration.Budget); err != nil || n < LeastCalibrated {
-			line = append(line, "--budget", fmt.Sprint(LeastCalibrated))
-		}
+		queries, _ := result.ReadQueries(os.DirFS(p.dir), result.QueriesFile)
+		labels := len(queries)
 		if k == nil { // with a target of known classes, no label is cross-validated
+			crossed = labels
+		}
+		if crossed < LeastCalibrated {
+			line = append(line, "--budget", fmt.Sprint(labels+LeastCalibrated-crossed))
+		}
+		if k == nil {
 			line = append(line, "--target", config.NoTarget)
 		}
-		extend = shell.Line(line...) + " cross-validates as many labels. "
+		extend = fmt.Sprintf("%s gives at least %d cross-validated labels. ", shell.Line(line...), LeastCalibrated)
 	}
 	return extend + fmt.Sprintf("Give a new run labels of more images, with %s: a tenth of them is held out for validation, and at least one of five in a class and domain. Without, %s measures accuracy and sets thresholds on a new site",
 		shell.Line("ledg", "train", "--labels", "FILE.csv"), shell.Line("ledg", "site", p.dir, "--images", "FOLDER", "--ask"))

@@ -109,7 +109,7 @@ func TestFeaturesRun(t *testing.T) {
 				}
 			}
 			if _, err := p.Calibrate(t.Context()); err == nil || !strings.Contains(err.Error(), "have 30 labelled validation images and 0 cross-validated labels, and a temperature needs at least 50") ||
-				!strings.Contains(err.Error(), "ledg train --labels FILE.csv") || !strings.Contains(err.Error(), "--images FOLDER --ask") || strings.Contains(err.Error(), "--target none cross-validates") != (name == config.Linear) {
+				!strings.Contains(err.Error(), "ledg train --labels FILE.csv") || !strings.Contains(err.Error(), "--images FOLDER --ask") || strings.Contains(err.Error(), "--budget 50 --target none gives at least 50 cross-validated labels") != (name == config.Linear) {
 				t.Errorf("calibrated on 30 images: %v", err)
 			}
 			if _, err := predict.ExportONNX(ceg.Options{Dir: dir, Backend: "go"}, filepath.Join(t.TempDir(), "n.onnx"), onnx.Uint8); err != nil {

@@ -33,8 +33,8 @@ type Prediction struct {
 	// is comparable between networks: 1 is typical of labelled images.
 	Distance float32 `json:"distance" parquet:"distance"`
 	Nearest  string  `json:"nearest" parquet:"nearest,dict"`
-	// LooksNew is true if the image is farther from all labelled images than 95% of the run's
-	// images are from the others, whatever the probability is; see [audit.Novelty]. An image that is
+	// LooksNew is true if the image is farther from the nearest labelled image than 95% of the run's
+	// images are from the nearest other than themselves, whatever the probability is; see [audit.Novelty]. An image that is
 	// nearer to one of none of the classes, to a blank image or to noise counts as farther
 	// ([audit.Strangeness]). LooksNew is false for runs without a threshold.
 	LooksNew bool `json:"looks_new" parquet:"looks_new,optional"`

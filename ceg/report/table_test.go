@@ -30,7 +30,7 @@ func handFolder(t *testing.T) *Folder {
 	return handFolderOf(t, studytest.Fake{})
 }
 
-// handFolderOf is handFolder with other things of a fake run.
+// handFolderOf is handFolder with other things of a fake run. f.Right is added to the answers.
 func handFolderOf(t *testing.T, f studytest.Fake) *Folder {
 	t.Helper()
 	s, err := study.Load(filepath.Join("testdata", "hand.yaml"))
@@ -63,7 +63,14 @@ func handFolderOf(t *testing.T, f studytest.Fake) *Folder {
 		}
 		right[fmt.Sprint(p.Runs[i].Config)] = v
 	}
-	f.Right = func(c ceg.Config, epoch int) int { return right[fmt.Sprint(c)][epoch] }
+	more := f.Right
+	f.Right = func(c ceg.Config, epoch int) int {
+		n := right[fmt.Sprint(c)][epoch]
+		if more != nil {
+			n += more(c, epoch)
+		}
+		return n
+	}
 	f.Fail = func(c ceg.Config, epoch int) error {
 		if right[fmt.Sprint(c)] == [2]int{} {
 			return fmt.Errorf("no answers for %s, seed %d", c.Method, c.Seed)
@@ -359,10 +366,12 @@ func TestTableOnTargets(t *testing.T) {
 	}
 }
 
-// A row is compared with the row of its label in another folder: with itself here.
+// A row is compared with the row of its label in another folder: here with one that has one correct
+// answer of 100 less.
 func TestTargetsOfBaselineFolder(t *testing.T) {
 	f := handFolder(t)
-	tables, err := f.Table("targets", TableOptions{BaselineFolder: handFolder(t)})
+	less := handFolderOf(t, studytest.Fake{Right: func(ceg.Config, int) int { return -1 }})
+	tables, err := f.Table("targets", TableOptions{BaselineFolder: less})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -370,8 +379,8 @@ func TestTargetsOfBaselineFolder(t *testing.T) {
 	for _, row := range tables[0].Rows {
 		labels[row[0].Text] = true
 		for i, c := range tables[0].Columns {
-			if i > 1 && slices.ContainsFunc(f.Runs, func(r result.PlannedRun) bool { return r.Target == c.Name }) && row[i].Text != "+0.00" {
-				t.Errorf("%s with %s on %s: %s, want +0.00", row[0].Text, row[1].Text, c.Name, row[i].Text)
+			if i > 1 && slices.ContainsFunc(f.Runs, func(r result.PlannedRun) bool { return r.Target == c.Name }) && row[i].Text != "+1.00" {
+				t.Errorf("%s with %s on %s: %s, want +1.00", row[0].Text, row[1].Text, c.Name, row[i].Text)
 			}
 		}
 	}
@@ -383,8 +392,8 @@ func TestTargetsOfBaselineFolder(t *testing.T) {
 		o     TableOptions
 		want  string
 	}{
-		{"targets", TableOptions{BaselineFolder: f, Baseline: "ceg"}, "name one of the two"},
-		{"targets", TableOptions{}, "name one of the two"},
+		{"targets", TableOptions{BaselineFolder: f, Baseline: "ceg"}, "one of the two"},
+		{"targets", TableOptions{}, "one of the two"},
 		{"methods", TableOptions{BaselineFolder: f}, "it goes with the table targets"},
 	} {
 		if _, err := f.Table(bad.table, bad.o); err == nil || !strings.Contains(err.Error(), bad.want) {

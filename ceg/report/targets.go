@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/ledg-go/ledg/ceg/result"
 )
@@ -20,7 +21,7 @@ const allTargets = "targets"
 // compared with the row of its label and budget there. It is nil without runs.
 func (f *Folder) targetTable(g group, o TableOptions) (*result.Table, error) {
 	if (o.Baseline == "") == (o.BaselineFolder == nil) {
-		return nil, &OptionError{"baseline", errors.New("table " + allTargets + " compares with a row or with another folder: name one of the two")}
+		return nil, &OptionError{"baseline", errors.New("table " + allTargets + " needs a baseline row or a baseline folder, one of the two")}
 	}
 	grids, err := f.budgetGrids(g, o)
 	if err != nil || len(grids) == 0 {
@@ -29,9 +30,9 @@ func (f *Folder) targetTable(g group, o TableOptions) (*result.Table, error) {
 	var others []*grid
 	name := baselineName(grids)
 	if other := o.BaselineFolder; other != nil {
-		groups := other.groups("", "")
+		groups := other.groups("", o.Preset)
 		if len(groups) != 1 {
-			return nil, &OptionError{"baseline-dir", fmt.Errorf("%s has runs of %d data sets and presets, want one", other.Path, len(groups))}
+			return nil, &OptionError{"baseline-dir", fmt.Errorf("%s has runs of %d data sets and presets, want one: choose a preset", other.Path, len(groups))}
 		}
 		o.Methods = nil
 		if others, err = other.budgetGrids(groups[0], o); err != nil {
@@ -59,9 +60,13 @@ func (f *Folder) targetTable(g group, o TableOptions) (*result.Table, error) {
 		table.Columns = append(table.Columns, result.Column{Name: name, Right: true})
 	}
 	var all []*claim
+	var alone []string // rows without a counterpart
 	for _, t := range grids {
 		for _, r := range t.rows {
 			b := baseline(t, r)
+			if b == nil && o.BaselineFolder != nil {
+				alone = append(alone, r.name+", "+t.budget)
+			}
 			if b == nil || r == b || r.other {
 				continue
 			}
@@ -87,6 +92,9 @@ func (f *Folder) targetTable(g group, o TableOptions) (*result.Table, error) {
 		"Each target: the mean difference over seeds, paired by seed. In favour: the targets on which it is above zero.",
 		"Mean over targets: the target domain is the unit, with a 95% Student-t interval over targets.",
 	}, notes...)
+	if len(alone) > 0 {
+		table.Notes = append(table.Notes, "Not in the baseline folder: "+strings.Join(alone, "; ")+".")
+	}
 	if slices.ContainsFunc(all, func(c *claim) bool { return c.HasInterval() && !c.ExcludesZero() }) {
 		table.Notes = append(table.Notes, undecided)
 	}

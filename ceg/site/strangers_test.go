@@ -39,9 +39,9 @@ func (s *simulation) apart(rows, labelled []int) []float64 {
 	return audit.DistancesApart(s.p.Take(rows).Features, s.p.Take(labelled).Features, rows, labelled)
 }
 
-// New images of the pool's sites and classes are flagged as seldom as is said, also where a large
-// part of a small pool is labelled: unlabelled images alone, near which labels were chosen, would
-// set a threshold that a third of new images exceeds.
+// At most 9% of new images of the pool's domains and classes are flagged, also where a large part of
+// a small pool is labelled. A threshold from unlabelled images alone would flag 13 to 40% of them, as
+// labels were selected near these.
 func TestFalseAlarmsOfSmallPools(t *testing.T) {
 	s := &simulation{t: t}
 	s.p, s.classes, s.domains = features(t, filepath.Join("..", "..", "datasets", "emoji", "lite0.npz"))
@@ -71,6 +71,9 @@ func TestFalseAlarmsOfSmallPools(t *testing.T) {
 		}
 		unlabelled.Total = alarms.Total
 		t.Logf("%d of %d labelled: %.1f%% false alarms, %.1f%% by unlabelled images alone", of.labels, of.pool, 100*alarms.Share(), 100*unlabelled.Share())
+		if unlabelled.Share() < 1.3*alarms.Share() {
+			t.Errorf("%d of %d labelled: unlabelled images alone are as good", of.labels, of.pool)
+		}
 		if a := alarms.Share(); a < 0.01 || a > 0.09 {
 			t.Errorf("%d of %d labelled: %.1f%% false alarms, want 1 to 9%%", of.labels, of.pool, 100*a)
 		}
@@ -85,7 +88,7 @@ func TestFalseAlarmsOfSmallPools(t *testing.T) {
 func TestStrangers(t *testing.T) {
 	type limits struct{ found, alarms, foundMarked, siteFound, siteAlarms float64 }
 	files := [][2]string{{"glyphs", embeddingtest.GlyphsOf(t, 150, 1)}}
-	want := map[string]limits{"glyphs": {0, 0.09, 0, 0, 0.08}, "emoji": {0.14, 0.08, 0.2, 0.1, 0.08}, "pacs": {0.2, 0.08, 0.14, 0.03, 0.08}}
+	want := map[string]limits{"glyphs": {0, 0.09, 0, 0, 0.08}, "emoji": {0.14, 0.08, 0.2, 0.1, 0.08}, "pacs": {0.2, 0.08, 0.14, 0.05, 0.08}} // PACS at 96 px
 	for part := range strings.SplitSeq(os.Getenv("LEDG_FEATURES"), ",") {
 		if name, path, ok := strings.Cut(part, "="); ok {
 			files = append(files, [2]string{name, path})

@@ -139,8 +139,17 @@ func plain(file io.Reader, maxLine int) (r *bufio.Reader, comma rune, skipped in
 		return r, rune(separator[0]), 1
 	}
 	comma = ','
+	count := func(separator rune) (n int) { // outside of quotes
+		quoted := false
+		for _, c := range string(line) {
+			if quoted = quoted != (c == '"'); c == separator && !quoted {
+				n++
+			}
+		}
+		return n
+	}
 	for _, other := range "\t;" { // the most frequent one
-		if bytes.Count(line, []byte(string(other))) > bytes.Count(line, []byte(string(comma))) {
+		if count(other) > count(comma) {
 			comma = other
 		}
 	}

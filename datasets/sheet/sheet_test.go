@@ -52,8 +52,9 @@ func TestRead(t *testing.T) {
 		"tabs": tabs, "semicolons": semi, "mark": "\ufeff" + semi, "spaces": " ID , Label \n a/1.jpg , Bär \n a/2.jpg, \"cat, wild\"",
 		"UTF-16 little": encode(utf16(unicode.LittleEndian), strings.ReplaceAll(tabs, "\n", "\r\n")), "UTF-16 big": encode(utf16(unicode.BigEndian), tabs),
 		"UTF-16 little, no mark": encode(unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), semi), "UTF-16 big, no mark": encode(unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM), comma),
-		"comma in a name": "id\tlabel\tsize, cm\na/1.jpg\tBär\t\na/2.jpg\tcat, wild\t1,5\n",
-		"Windows-1252":    encode(charmap.Windows1252, semi), "empty rows": strings.Replace(comma, "cat, wild\"\n", "cat, wild\",,\n,,\n,\n\n", 1),
+		"comma in a name":      "id\tlabel\tsize, cm\na/1.jpg\tBär\t\na/2.jpg\tcat, wild\t1,5\n",
+		"semicolons in a name": "id,label,\"a; b; c\"\na/1.jpg,Bär,\na/2.jpg,\"cat, wild\",1\n",
+		"Windows-1252":         encode(charmap.Windows1252, semi), "empty rows": strings.Replace(comma, "cat, wild\"\n", "cat, wild\",,\n,,\n,\n\n", 1),
 		"class": strings.Replace(comma, "label", "Class", 1), "name": strings.Replace(comma, "label", "Class-Name", 1),
 	} {
 		if got, err := read(t, text); err != nil || got != want {

@@ -208,7 +208,7 @@ func (f *labelFlags) run(cmd *cobra.Command) error {
 	case f.stop && !alive:
 		f.progress("no server runs for %s\n", path)
 		if !f.blind {
-			f.progress("a server of blind labels is stopped with its --by and --blind\n")
+			f.progress("to stop a server of blind labels, give the same --by and --blind\n")
 		}
 		return nil
 	case f.stop:

@@ -87,7 +87,7 @@ func (f *trainFlags) checkPhotos(c config.Config, dir string) error {
 	}
 	people, class := c.Exploration.Oracle == config.People, f.truth.Class
 	if people {
-		class = func(int) int { return 0 } // of every image
+		class = func(int) int { return 0 } // people can label every image
 	}
 	if !people || f.truth.Known() == 0 { // no label exists before the first query
 		if err := p.SetOracle(campaign.Simulated(p, class)); err != nil {

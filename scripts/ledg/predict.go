@@ -35,9 +35,9 @@ func newPredictCommand() *cobra.Command {
   entropy              of the class probabilities, in nats
   distance, nearest    cosine distance to the nearest labelled image, relative to the
                        median among labelled images
-  looks_new            true if it looks like nothing labelled: it is farther than 95% of the
-                       run's images are from each other (expect 4 to 8% false alarms, on a
-                       new site up to half), or near photos of none of the classes, blank images or noise.
+  looks_new            true if it looks like nothing labelled: it is farther from the nearest
+                       labelled image than 95% of the run's images are (expect 4 to 8% false
+                       alarms, on a new site up to half), or near photos of none of the classes, blank images or noise.
                        Its class and probability then say little. Most images of an unknown
                        class are not flagged
 
@@ -131,9 +131,9 @@ out, without a guarantee. --abstain needs a site with an audit.`,
 			if p.Novelty != nil {
 				beside := ""
 				if n := p.Strangers(); n > 0 {
-					beside = fmt.Sprintf(", without those that look like the %s of none of the classes", count(n, "photo"))
+					beside = fmt.Sprintf("; images like the %s of none of the classes are among them", count(n, "photo"))
 				}
-				fmt.Fprintf(out, "%s of them look like nothing labelled (column looks_new); expect 5%% of new images of these sites and classes%s, and more of a new site\n", humanize.Comma(int64(s.New)), beside)
+				fmt.Fprintf(out, "%s of them look like nothing labelled (column looks_new); expect 4 to 8%% of new images of the run's sites and classes, more of a new site%s\n", humanize.Comma(int64(s.New)), beside)
 			}
 			if f.Embeddings != "" {
 				fmt.Fprintf(out, "%s: features of %d numbers\n", f.Embeddings, p.Model.Features)

@@ -97,7 +97,7 @@ sign-flip tests up to n = 20, and Holm's correction over the table. CSV has one 
 	flags.StringSliceVar(&o.Targets, "target", nil, "target domain; repeatable (default all)")
 	flags.BoolVar(&o.Sweeps, "sweeps", false, "also show each setting of a sweep as a row")
 	flags.StringVar(&o.Baseline, "baseline", "", "row to compare the others with, by its name or label")
-	flags.StringVar(&baselineDir, "baseline-dir", "", "folder whose rows of the same names are the baseline (targets)")
+	flags.StringVar(&baselineDir, "baseline-dir", "", "folder with the same methods to compare with (table targets)")
 	flags.Var(&format, "format", "table format: text, markdown, csv or latex")
 	cmd.MarkFlagRequired("dir")
 	oldFlags(cmd, "study", "dir")

@@ -13,8 +13,9 @@ import (
 const FalseAlarms = 0.05
 
 // Novelty is a threshold of the cosine distance to the nearest known image. Images beyond it
-// look like nothing known. It is a quantile of distances that new images of the same domains and
-// classes would have; see [DistancesApart].
+// look like nothing known. It is a quantile of the distances of all images, labelled or not, by
+// [DistancesApart]: unlabelled images alone are too near, as labels were selected to cover them, and
+// labelled images alone too far.
 type Novelty struct {
 	// Threshold is the (1 - [FalseAlarms]) quantile over Images images.
 	Threshold float64 `json:"threshold"`
@@ -70,9 +71,8 @@ func Distances(rows, known cluster.Matrix) []float64 {
 }
 
 // DistancesApart is Distances to the nearest known row of another group; 2, the largest cosine
-// distance, if there is none. Where known images are some of the rows, each is a group of its own:
-// unlabelled images alone are too near, as labels were chosen to cover them, and labelled images
-// alone too far.
+// distance, if there is none. Where known images are among the rows, give each image its own group, so
+// that it is not compared with itself.
 func DistancesApart(rows, known cluster.Matrix, groups, knownGroups []int) []float64 {
 	unit := func(m cluster.Matrix) []float32 {
 		out := make([]float32, 0, m.Rows*m.Cols)

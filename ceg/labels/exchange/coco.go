@@ -82,22 +82,22 @@ func (im *Import) readCOCO(d *json.Decoder, name string) error {
 	}
 	names, of := make(map[string]string), make(map[string][]string)
 	for _, c := range file.Categories {
-		names[number(c.ID)] = c.Name
+		names[idText(c.ID)] = c.Name
 	}
 	for i, a := range file.Annotations {
-		class, ok := names[number(a.Category)]
+		class, ok := names[idText(a.Category)]
 		if !ok {
 			if err := im.leave(fmt.Sprintf("%s (annotation %d)", name, i+1), fmt.Errorf("category_id %s is none of the %d categories", cut(a.Category), len(names))); err != nil {
 				return err
 			}
 			continue
 		}
-		if id := number(a.Image); !slices.Contains(of[id], class) {
+		if id := idText(a.Image); !slices.Contains(of[id], class) {
 			of[id] = append(of[id], class)
 		}
 	}
 	for _, m := range file.Images {
-		id := number(m.ID)
+		id := idText(m.ID)
 		classes := of[id]
 		delete(of, id)
 		if err := im.one(fmt.Sprintf("%s (%s)", name, m.File), m.File, classes); err != nil {
@@ -110,8 +110,8 @@ func (im *Import) readCOCO(d *json.Decoder, name string) error {
 	return nil
 }
 
-// number returns an ID, which some tools write as a string in one place and as a number in another.
-func number(id json.RawMessage) string { return strings.Trim(string(id), `"`) }
+// idText returns an ID without quotes: some tools write the same ID as a string and as a number.
+func idText(id json.RawMessage) string { return strings.Trim(string(id), `"`) }
 
 // readDatumaro reads items and the categories of labels.
 func (im *Import) readDatumaro(d *json.Decoder, name string) error {

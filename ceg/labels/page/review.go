@@ -130,10 +130,12 @@ func (v *reviews) duplicates() *finding[review.Pair] {
 // number in the name of the file.
 func cachedPairs(m head.Matrix, find func() ([]review.Pair, error)) (list []review.Pair, err error) {
 	h := sha256.New()
-	if err := binary.Write(h, binary.LittleEndian, m.Data); err != nil {
-		return nil, err
+	var row []byte
+	for i := range m.Rows {
+		row, _ = binary.Append(row[:0], binary.LittleEndian, m.Data[i*m.Stride:][:m.Cols])
+		h.Write(row)
 	}
-	file, noCache := CacheFile(fmt.Sprintf("/duplicates 1 %d %x", m.Rows, h.Sum(nil)), ".pairs")
+	file, noCache := CacheFile(fmt.Sprintf("/duplicates 2 %d %d %x", m.Rows, m.Cols, h.Sum(nil)), ".pairs")
 	if noCache == nil {
 		text, err := regular.Read(file, 1<<28)
 		beyond := func(p review.Pair) bool { return min(p.A, p.B) < 0 || max(p.A, p.B) >= m.Rows }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -110,7 +109,11 @@ func again(dir string, c config.Config) string {
 // Missing returns the error of a run with config c whose weights are missing, with the way to
 // restore them.
 func Missing(dir string, c config.Config) error {
-	if _, err := os.Stat(filepath.Join(dir, result.RecordsFile)); errors.Is(err, fs.ErrNotExist) {
+	run, err := result.FS(dir) // also of collected runs, which have no folder
+	if err == nil {
+		_, err = fs.Stat(run, result.RecordsFile)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s is not trained yet: %s continues it", dir, shell.Line("ledg", "train", "--resume", "--out", dir))
 	}
 	return fmt.Errorf("%s is not there: the run's weights were not saved; make the run again with `%s`", filepath.Join(dir, File), again(dir, c))

@@ -140,7 +140,7 @@ func (m *mender) node(n *node) error {
 			length := m.op("Div", m.op("Add", m.op("Sub", in(1), x), m.scalar(step[0]-1)), m.scalar(step[0]))
 			n.become("Add", m.op("Mul", m.count(m.with("Unsqueeze", 0, length), false), m.scalar(step[0])), x)
 		} else {
-			return fmt.Errorf("a step that is no positive integer constant is not available here")
+			return fmt.Errorf("a step that is no positive integer constant is not supported")
 		}
 	case "Slice":
 		if len(n.in) > 4 {
