@@ -40,6 +40,9 @@ figure budget few-labels-emoji few-labels.svg --method '"fixmatch, preset ledg"'
 figure budget few-labels-pacs few-labels-pacs.svg --method '"fixmatch, preset ledg"' --method "logistic MaxHerding" \
 	--method '"uniform CEG loss MaxHerding, preset ledg"' --method "logistic random" --method "ceg published"
 
+figure budget few-labels-lite2 few-labels-lite2.svg --method '"fixmatch, preset ledg"' --method "logistic MaxHerding" \
+	--method '"uniform CEG loss MaxHerding, preset ledg"' --method "logistic random" --method "ceg published"
+
 # The paper's figures: on features of emoji, ten seeds; and what needs pixels, on glyphs.
 figure budget paper-emoji budget-emoji.svg
 figure epochs paper-emoji epochs.svg --method uniform-ce --method "ceg w/o L_ac w/o L_eg" --method ceg --method "uniform once" --method fixmatch
