@@ -26,7 +26,7 @@ func TestSave(t *testing.T) {
 		return string(data)
 	}
 	Save(fig, filepath.Join(dir, "a.svg"), Width("84mm"), Font("serif"), FontSize(9))
-	for _, want := range []string{`width="238.11pt"`, "Epoch</text>", "font-family:Liberation Serif", "font-size:9px"} {
+	for _, want := range []string{`width="238.11pt"`, "Epoch</text>", "font-family:'Liberation Serif', 'Times New Roman', serif", "font-size:9px"} {
 		if !strings.Contains(read("a.svg"), want) {
 			t.Errorf("the SVG has no %s: %.200s", want, read("a.svg"))
 		}
@@ -44,7 +44,7 @@ func TestSave(t *testing.T) {
 		p.Add(line)
 	})
 	Save(own, filepath.Join(dir, "own.svg"), Font("Mono"))
-	for _, want := range []string{`width="237.6pt"`, ">Labels</text>", "font-family:Liberation Mono", "stroke:#0072B2"} {
+	for _, want := range []string{`width="237.6pt"`, ">Labels</text>", "font-family:'Liberation Mono', 'Courier New', monospace", "stroke:#0072B2"} {
 		if !strings.Contains(read("own.svg"), want) {
 			t.Errorf("the own figure has no %s: %.2000s", want, read("own.svg"))
 		}
