@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,6 +16,14 @@ import (
 // What an error suggests is quoted for the shell.
 func TestSuggestionsAreQuoted(t *testing.T) {
 	const dir, quoted = "my runs/it's", `'my runs/it'\''s'`
+	t.Chdir(t.TempDir())
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	untrained := checkpoint.Missing(dir, config.Config{})
+	if err := os.WriteFile(filepath.Join(dir, result.RecordsFile), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, c := range map[string]struct {
@@ -25,6 +35,7 @@ func TestSuggestionsAreQuoted(t *testing.T) {
 		"finished":    {t.Context(), result.ErrFinished, ": ledg eval " + quoted + " shows it"},
 		"awaiting":    {t.Context(), &ceg.ErrAwaitingLabels{}, ": give them in a browser with ledg label " + quoted + ", or in another tool"},
 		"resumed":     {t.Context(), &ceg.ErrAwaitingLabels{}, "then ledg train --resume --out " + quoted + " continues"},
+		"untrained":   {t.Context(), untrained, "is not trained yet: ledg train --resume --out " + quoted + " continues"},
 		"weights":     {t.Context(), checkpoint.Missing(dir, config.Config{}), "ledg train --config 'my runs/it'\\''s/config.json' --out NEW"},
 	} {
 		if got := trainError(c.ctx, c.err, dir).Error(); !strings.Contains(got, c.want) {
