@@ -113,7 +113,7 @@ func Dots(t Theme, d DotsData) (*Grid, error) {
 }
 
 // folded breaks a name after spaces, underscores and hyphens into lines of at most a width, where it is
-// wider.
+// wider. The underscore of an index, "_{", stays with it.
 func folded(sty draw.TextStyle, name string, width vg.Length) string {
 	if sty.Width(name) <= width {
 		return name

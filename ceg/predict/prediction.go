@@ -33,10 +33,10 @@ type Prediction struct {
 	// is comparable between networks: 1 is typical of labelled images.
 	Distance float32 `json:"distance" parquet:"distance"`
 	Nearest  string  `json:"nearest" parquet:"nearest,dict"`
-	// LooksNew is true if the image is farther from the nearest labelled image than 95% of the run's
-	// images are from the nearest other than themselves, whatever the probability is; see [audit.Novelty]. An image that is
-	// nearer to one of none of the classes, to a blank image or to noise counts as farther
-	// ([audit.Strangeness]). LooksNew is false for runs without a threshold.
+	// LooksNew is true if the distance to the nearest labelled image is above that of 95% of the run's
+	// images, whatever the probability is; see [audit.Novelty]. An image that is nearer to one of none
+	// of the classes, to a blank image or to noise counts as farther ([audit.Strangeness]). LooksNew
+	// is false for runs without a threshold.
 	LooksNew bool `json:"looks_new" parquet:"looks_new,optional"`
 
 	// Set is the prediction set, classes separated by |, empty if not requested. Abstained is
@@ -239,12 +239,11 @@ func nearestRow(rows, d []float32, but int) (at int, cosine float64) {
 			continue
 		}
 		var sum float64
-		zero := true
-		for k, v := range row(rows, i, len(d)) {
+		r := row(rows, i, len(d))
+		for k, v := range r {
 			sum += float64(v) * float64(d[k])
-			zero = zero && v == 0
 		}
-		if sum > cosine && !zero {
+		if sum > cosine && slices.ContainsFunc(r, func(v float32) bool { return v != 0 }) {
 			at, cosine = i, sum
 		}
 	}

@@ -64,14 +64,14 @@ func NewNoveltyBeside(known, strangers []float64) *Novelty {
 	return NewNovelty(list)
 }
 
-// Distances returns the cosine distance of each row to the nearest of some known rows. Rows of
-// zeros are at distance 1.
+// Distances returns the cosine distance, 0 to 2, of each of rows [n, D] to the nearest of known [m, D].
+// Rows of zeros are at distance 1.
 func Distances(rows, known cluster.Matrix) []float64 {
 	return DistancesApart(rows, known, make([]int, rows.Rows), slices.Repeat([]int{1}, known.Rows))
 }
 
-// DistancesApart is Distances to the nearest known row of another group; 2, the largest cosine
-// distance, if there is none. Where known images are among the rows, give each image its own group, so
+// DistancesApart is Distances to the nearest known row of another group; 2 if there is none. groups [n]
+// and knownGroups [m] are the rows' groups. Where known images are among the rows, give each image its own group, so
 // that it is not compared with itself.
 func DistancesApart(rows, known cluster.Matrix, groups, knownGroups []int) []float64 {
 	unit := func(m cluster.Matrix) []float32 {
