@@ -1,6 +1,7 @@
 package objective
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -59,6 +60,11 @@ func TestRSCMutesByCount(t *testing.T) {
 	// Equal values are muted together or not at all.
 	if got := run(func(x *Node) *Node { return withoutLargest(x, 2) }, [][]float32{{1, 3, 2, 2}, {1, 1, 0, 0}}); !slices.Equal(got, []float32{1, 0, 1, 1, 0, 0, 1, 1}) {
 		t.Errorf("mask of equal values: %v", got)
+	}
+	// Zeros of either sign are equal.
+	negative := float32(math.Copysign(0, -1))
+	if got := run(func(x *Node) *Node { return withoutLargest(x, 1) }, [][]float32{{-1, negative, 0, -3}, {2, negative, 0, -3}}); !slices.Equal(got, []float32{1, 1, 1, 1, 0, 1, 1, 1}) {
+		t.Errorf("mask of zeros and negative values: %v", got)
 	}
 	third := func(x *Node) *Node { return allBut(1./3, x) }
 	// 171 of 512 gradients are not below the 66.67th percentile.
