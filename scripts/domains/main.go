@@ -12,12 +12,19 @@
 // data.labels.
 //
 //	go run ./scripts/domains FEATURES FOLDER
+//
+// The domain labels of built-in images cannot be set. So for glyphs the command also writes the
+// images as a folder of photos, in which they have the same IDs:
+//
+//	go run ./scripts/domains glyphs PHOTOS
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/csv"
 	"fmt"
+	"image/png"
 	"log"
 	"math"
 	"math/rand/v2"
@@ -33,9 +40,13 @@ import (
 func main() {
 	log.SetFlags(0)
 	if len(os.Args) != 3 {
-		log.Fatal("usage: domains FEATURES FOLDER")
+		log.Fatal("usage: domains FEATURES FOLDER | domains glyphs PHOTOS")
 	}
-	if err := write(os.Args[1], os.Args[2]); err != nil {
+	command := write
+	if os.Args[1] == datasets.Drawn {
+		command = writePhotos
+	}
+	if err := command(os.Args[1], os.Args[2]); err != nil {
 		log.Fatal("domains: ", err)
 	}
 }
@@ -90,6 +101,32 @@ func write(path, folder string) error {
 				return err
 			}
 			fmt.Println(name, kind.name, labels.Digest(list))
+		}
+	}
+	return nil
+}
+
+// writePhotos writes the images of a built-in data set as PNG files into a folder, by their IDs.
+func writePhotos(name, folder string) error {
+	data, _, err := datasets.Open(name, "", datasets.Options{})
+	if err != nil {
+		return err
+	}
+	for i, e := range data.Examples {
+		m, err := data.Image(i)
+		if err != nil {
+			return err
+		}
+		var file bytes.Buffer
+		if err := png.Encode(&file, m.ToImage()); err != nil {
+			return err
+		}
+		path := filepath.Join(folder, filepath.FromSlash(e.ID))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, file.Bytes(), 0o666); err != nil {
+			return err
 		}
 	}
 	return nil
