@@ -29,5 +29,5 @@ if [ -z "$draw" ]; then
 		bin/ledg study run "scripts/studies/$s-pacs.yaml" --dir "$out" --root features="$file" --backend go --jobs "${JOBS:-1}"
 	done
 fi
-bin/ledg study collect "$out" --out "$records"
+bin/ledg study collect "$out" --out "$records" --no-training
 scripts/figures.sh

@@ -136,13 +136,33 @@ func (c collection) files(name string) (fs.FS, error) {
 type Omit struct {
 	// Queries omits queries.csv.
 	Queries bool
-	// Training omits losses, learning rates and times of the epochs.
+	// Training omits what describes an epoch's training: losses, learning rates, counts of
+	// pseudo-labels, and all times but the run's total. Counts by class stay in the records of the
+	// epochs that one of the three rules selects.
 	Training bool
+}
+
+// brief returns the record without what Training omits.
+func (r Record) brief(selected bool) Record {
+	r.Loss, r.LearningRate, r.PseudoLabel, r.Reliable, r.Time = Losses{}, LearningRates{}, PseudoLabel{}, Tally{}, Time{}
+	if selected {
+		return r
+	}
+	r.Accuracy = slices.Clone(r.Accuracy)
+	for i := range r.Accuracy {
+		r.Accuracy[i].Classes = nil
+	}
+	return r
 }
 
 // pack makes a line of a finished run.
 func (r *Run) pack(o Omit) ([]byte, error) {
-	res, err := r.Result.Line()
+	short := *r.Result
+	if o.Training {
+		t := short.Timing
+		short.Timing = Timing{Began: t.Began, Seconds: t.Seconds, Machine: t.Machine, Threads: t.Threads}
+	}
+	res, err := short.Line()
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +173,9 @@ func (r *Run) pack(o Omit) ([]byte, error) {
 	l := line{Name: r.Name(), Config: settings, Result: res, Texts: map[string]string{}}
 	for _, rec := range r.Records {
 		if o.Training {
-			rec.Loss, rec.LearningRate, rec.Time = Losses{}, LearningRates{}, Time{}
+			rec = rec.brief(slices.ContainsFunc(r.Result.Accuracy.Rules(), func(rule Rule) bool {
+				return rule.Choice != nil && rule.Choice.Epoch == rec.Epoch
+			}))
 		}
 		text, err := rec.Line()
 		if err != nil {

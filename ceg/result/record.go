@@ -61,7 +61,7 @@ type Accuracy struct {
 	Split string `json:"split"`
 	Tally Tally  `json:"tally"`
 	// Classes counts predictions by class, in the order of the data set. Records of older
-	// versions have none.
+	// versions have none, and neither have some collected ones; see [Omit].
 	Classes ClassTallies `json:"classes,omitempty"`
 	// Confusion is the confusion matrix, in the last epoch's record if any.
 	Confusion Confusion `json:"confusion,omitempty"`
