@@ -27,7 +27,7 @@ type Difference struct {
 func (d Difference) Detectable() float64 { return (d.High - d.Low) / 2 }
 
 // MaxFlips is the largest number of pairs for which a Difference has the exact p-value: 20 pairs
-// take about a million steps.
+// take about half a million steps.
 const MaxFlips = 20
 
 // newDifference summarizes paired differences.
@@ -55,7 +55,7 @@ func studentP(s Summary) float64 {
 // SignFlips returns the two-sided p-value of the exact sign-flip (permutation) test on paired
 // differences: the share of all 2^n sign assignments whose absolute mean is at least the
 // observed one (Fisher's randomization test). It is at least 2/2^n, so five pairs cannot have
-// less than 0.0625. It takes 2^n steps; n is below 63.
+// less than 0.0625. It takes 2^(n-1) steps; n is from 1 to 63.
 func SignFlips(diffs []float64) float64 {
 	n := len(diffs)
 	size := 0.0
@@ -64,7 +64,8 @@ func SignFlips(diffs []float64) float64 {
 	}
 	sum := floats.Sum(diffs)
 	least := math.Abs(sum) - 1e-12*size // equal but for rounding counts
-	extreme, all := 0, uint64(1)<<n
+	// The last sign stays: with all signs changed a sum is as far from zero.
+	extreme, all := 0, uint64(1)<<(n-1)
 	for k := range all { // Gray code: one sign changes at a time
 		if k > 0 {
 			i := bits.TrailingZeros64(k)
