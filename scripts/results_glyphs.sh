@@ -30,5 +30,5 @@ if [ -z "$draw" ]; then
 fi
 
 bin/ledg figure tsne --dir "$out" --plan tsne-glyphs --out "$out/tsne.png" # with the weights, which are not collected
-bin/ledg study collect "$out" --out "$records" --no-training
+bin/ledg study collect "$out" --out "$records"
 scripts/figures.sh
