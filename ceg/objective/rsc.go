@@ -158,8 +158,8 @@ func allBut(share float64, x *Node) *Node {
 }
 
 // atPlace returns the value of each row of x [rows, n] at a place of the descending
-// order, counted from 0: [rows, 1]. The place is a scalar. It finds the value bit by bit, in
-// 32 passes over x, because sorting takes longer on the Go backend.
+// order, counted from 0: [rows, 1]. The place is a scalar, and x is of float32 or narrower. It finds
+// the value's 32 bits one by one, in a pass over x each, so the time is linear in n.
 func atPlace(x, place *Node) *Node {
 	bits := Bitcast(ConvertDType(x, dtypes.Float32), dtypes.Int32)
 	integer := func(v int32) *Node { return Scalar(x.Graph(), dtypes.Int32, v) }

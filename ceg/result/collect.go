@@ -137,8 +137,8 @@ type Omit struct {
 	// Queries omits queries.csv.
 	Queries bool
 	// Training omits what describes an epoch's training: losses, learning rates, counts of
-	// pseudo-labels, and all times but the run's total. Counts by class stay in the records of the
-	// epochs that one of the three rules selects.
+	// pseudo-labels and of the reliable set, and all times but the run's total. They read as zero.
+	// Counts by class stay in the records of the epochs that one of the three rules selects.
 	Training bool
 }
 

@@ -215,7 +215,7 @@ the copy, and ledg study run does not repeat its runs. Weights are not copied.`,
 	}
 	plansFlag(cmd, &plans)
 	cmd.Flags().StringVar(&to, "out", "", "folder to write (required)")
-	cmd.Flags().BoolVar(&omit.Training, "no-training", false, "leave out losses, rates, times, pseudo-labels, and classes of unselected epochs")
+	cmd.Flags().BoolVar(&omit.Training, "no-training", false, "leave out what describes training: losses, learning rates, times, pseudo-labels")
 	cmd.Flags().BoolVar(&omit.Queries, "no-queries", false, "leave out the queries, which some figures need")
 	cmd.MarkFlagRequired("out")
 	oldFlags(cmd, "to", "out")
