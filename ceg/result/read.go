@@ -2,13 +2,17 @@ package result
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"encoding/json/jsontext"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"reflect"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ledg-go/ledg/datasets/regular"
 )
@@ -78,58 +82,108 @@ func Decode(data []byte, v any) error {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return fmt.Errorf("there is more after the JSON value, at byte %d", d.InputOffset())
 	}
-	return missing(data, reflect.TypeOf(v), "")
+	path, err := missing(jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)), reflect.TypeOf(v))
+	if err == nil && path != "" {
+		err = fmt.Errorf("missing field %q", path)
+	}
+	return err
 }
 
-// missing returns an error for the first field of struct type t, at any depth,
-// that the JSON value in data does not have. Path names the value in data.
-func missing(data []byte, t reflect.Type, path string) error {
+// missing reads a JSON value that was decoded into type t, and returns the path of a field of t,
+// at any depth, that the value does not have; "" if it has all. The error is of the decoder.
+func missing(d *jsontext.Decoder, t reflect.Type) (path string, err error) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if bytes.Equal(bytes.TrimSpace(data), []byte("null")) || reflect.PointerTo(t).Implements(unmarshaler) {
-		return nil
+	if d.PeekKind() == jsontext.KindNull || reflect.PointerTo(t).Implements(unmarshaler) {
+		return "", d.SkipValue()
 	}
 	switch t.Kind() {
 	case reflect.Struct:
-		var fields map[string]json.RawMessage
-		if err := json.Unmarshal(data, &fields); err != nil {
-			return err
-		}
-		for f := range t.Fields() {
-			name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-			if !f.IsExported() || name == "-" {
-				continue
-			}
-			if name == "" {
-				name = f.Name
-			}
-			value, ok := fields[name]
-			switch {
-			case !ok && strings.Contains(options, "omit"):
-				continue
-			case !ok:
-				return fmt.Errorf("missing field %q", path+name)
-			}
-			if err := missing(value, f.Type, path+name+"."); err != nil {
-				return err
-			}
-		}
+		return missingOfObject(d, fieldsOf(t))
 	case reflect.Slice, reflect.Array:
-		if k := t.Elem().Kind(); k != reflect.Struct && k != reflect.Pointer {
-			return nil
-		}
-		var items []json.RawMessage
-		if err := json.Unmarshal(data, &items); err != nil {
-			return err
-		}
-		for i, item := range items {
-			if err := missing(item, t.Elem(), fmt.Sprintf("%s[%d].", strings.TrimSuffix(path, "."), i)); err != nil {
-				return err
-			}
+		if k := t.Elem().Kind(); k == reflect.Struct || k == reflect.Pointer {
+			return missingOfArray(d, t.Elem())
 		}
 	}
-	return nil
+	return "", d.SkipValue()
+}
+
+// missingOfObject is [missing] of a struct with these fields.
+func missingOfObject(d *jsontext.Decoder, fields []field) (path string, err error) {
+	if _, err := d.ReadToken(); err != nil {
+		return "", err
+	}
+	seen := make([]bool, len(fields))
+	for d.PeekKind() != jsontext.KindEndObject {
+		token, err := d.ReadToken()
+		if err != nil {
+			return "", err
+		}
+		name := token.String()
+		i := slices.IndexFunc(fields, func(f field) bool { return f.name == name })
+		if i < 0 {
+			if err := d.SkipValue(); err != nil {
+				return "", err
+			}
+			continue
+		}
+		seen[i] = true
+		switch path, err := missing(d, fields[i].of); {
+		case err != nil:
+			return "", err
+		case strings.HasPrefix(path, "["):
+			return name + path, nil
+		case path != "":
+			return name + "." + path, nil
+		}
+	}
+	for i, f := range fields {
+		if !seen[i] && !f.optional {
+			return f.name, nil
+		}
+	}
+	_, err = d.ReadToken()
+	return "", err
+}
+
+// missingOfArray is [missing] of a slice or array with elements of type t.
+func missingOfArray(d *jsontext.Decoder, t reflect.Type) (path string, err error) {
+	if _, err := d.ReadToken(); err != nil {
+		return "", err
+	}
+	for i := 0; d.PeekKind() != jsontext.KindEndArray; i++ {
+		if path, err := missing(d, t); err != nil || path != "" {
+			return fmt.Sprintf("[%d].%s", i, path), err
+		}
+	}
+	_, err = d.ReadToken()
+	return "", err
+}
+
+// field is a field of a struct as JSON has it.
+type field struct {
+	name     string
+	optional bool // omitempty or omitzero
+	of       reflect.Type
+}
+
+// fieldsByType are the fields of each struct type that was read.
+var fieldsByType sync.Map
+
+func fieldsOf(t reflect.Type) []field {
+	if known, ok := fieldsByType.Load(t); ok {
+		return known.([]field)
+	}
+	var list []field
+	for f := range t.Fields() {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.IsExported() && name != "-" {
+			list = append(list, field{cmp.Or(name, f.Name), strings.Contains(options, "omit"), f.Type})
+		}
+	}
+	fieldsByType.Store(t, list)
+	return list
 }
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
