@@ -62,7 +62,7 @@ func TestAverageOfWeights(t *testing.T) {
 
 // With BatchNorm the running statistics of the last step come along.
 func TestAverageWithBatchNorm(t *testing.T) {
-	c := tiny(t, "uniform-ce", config.Authors, "schedule.timing", config.Once, "schedule.epochs", 1)
+	c := tiny(t, "uniform-ce", config.Authors, "schedule.timing", config.Once, "schedule.epochs", 1, "data.pool_share", 0.3)
 	c.Network.Name, c.Data.ImageSize = "resnet18", 32
 	c.Generalization.Average = config.EMA
 	dir, _ := run(t, c)

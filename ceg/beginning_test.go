@@ -31,7 +31,7 @@ func TestSharedBeginnings(t *testing.T) {
 		}
 		return dir, len(trained)
 	}
-	first := tiny(t, "ceg", config.Authors, "schedule.epoch_of", config.OverLabelled)
+	first := tiny(t, "ceg", config.Authors, "schedule.epoch_of", config.OverLabelled, "data.pool_share", 0.3)
 	if _, n := share(first); n != 4 {
 		t.Fatalf("the first run trained %d epochs, want all 4", n)
 	}

@@ -30,7 +30,7 @@ func TestFreeze(t *testing.T) {
 			begin := func(p nets.Param, seed uint64) []float32 { return p.Init(seed) }
 			if c.network != "" {
 				dir, _ = run(t, tiny(t, "uniform-ce", config.Authors, "network.name", c.network, "network.freeze", c.freeze,
-					"network.width", 2, "schedule.epochs", 1))
+					"network.width", 2, "schedule.epochs", 1, "data.pool_share", 0.3))
 			} else {
 				k, file, o := ofFile(t, config.Authors)
 				k.Network.Freeze = config.Freeze(c.freeze)
@@ -64,7 +64,7 @@ func TestFreeze(t *testing.T) {
 func TestHeadEpochsAreFrozenOnes(t *testing.T) {
 	var ends [2][][]float32
 	for i, set := range [][]any{{"network.freeze", "head"}, {"network.head_epochs", 2}} {
-		dir, _ := run(t, tiny(t, "ceg", config.Authors, append(set, "network.name", "resnet18", "network.width", 2, "schedule.epochs", 2)...))
+		dir, _ := run(t, tiny(t, "ceg", config.Authors, append(set, "network.name", "resnet18", "network.width", 2, "schedule.epochs", 2, "data.pool_share", 0.3)...))
 		m, _, err := ceg.LoadModel(ceg.Options{Dir: dir})
 		if err != nil {
 			t.Fatal(err)

@@ -31,7 +31,7 @@ func ofFile(t *testing.T, preset config.Preset, pairs ...any) (c ceg.Config, fil
 	if err := regular.CopyFile(filepath.Join("nets", "onnx", "imported", "testdata", "train", from), file); err != nil {
 		t.Fatal(err)
 	}
-	c = tiny(t, "ceg", preset, append([]any{"schedule.epochs", 2, "schedule.per_domain", 8, "schedule.epoch_of", config.OverLabelled, "network.name", file, "network.width", 1}, pairs...)...)
+	c = tiny(t, "ceg", preset, append([]any{"schedule.epochs", 2, "schedule.per_domain", 8, "schedule.epoch_of", config.OverLabelled, "data.pool_share", 0.3, "network.name", file, "network.width", 1}, pairs...)...)
 	o = ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: "go"}
 	var err error
 	if o.Weights, _, err = model.OpenWeights(t.Context(), &c, model.WeightArgs{Weights: file}, false, nil); err != nil {
@@ -118,7 +118,7 @@ func TestNetworkOfTheHub(t *testing.T) {
 	}
 	requests := importedtest.Hub(t, map[string][]byte{"onnx/model.onnx": file})
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	c := tiny(t, "uniform-ce", config.Authors, "schedule.epochs", 2, "schedule.per_domain", 8, "network.name", "hf:who/vit", "network.width", 1)
+	c := tiny(t, "uniform-ce", config.Authors, "schedule.epochs", 2, "schedule.per_domain", 8, "data.pool_share", 0.3, "network.name", "hf:who/vit", "network.width", 1)
 	o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: "go"}
 	if o.Weights, _, err = model.OpenWeights(t.Context(), &c, model.WeightArgs{Weights: "hf:who/vit"}, false, nil); err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 
 // The reliable set of a run is of unlabelled source images.
 func TestReliableSet(t *testing.T) {
-	c := tiny(t, "ceg", config.Authors)
+	c := tiny(t, "ceg", config.Authors, "data.pool_share", 0.3)
 	first := c.Schedule.QueryAfter[0]
 	for _, epoch := range []int{0, first} {
 		o := ceg.Options{Dir: stopAfter(t, c, ceg.Options{Backend: "go"}, epoch)}

@@ -81,7 +81,7 @@ func TestStyleMatchNeedsWeights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := tiny(t, "stylematch", config.Paper, "schedule.epochs", 2, "generalization.style_weights", dir, "schedule.epoch_of", config.OverLabelled, "schedule.per_domain", 4)
+	c := tiny(t, "stylematch", config.Paper, "schedule.epochs", 2, "generalization.style_weights", dir, "schedule.epoch_of", config.OverLabelled, "schedule.per_domain", 4, "data.pool_share", 0.3)
 	c.Generalization.StyleWeights = &w.Weights
 	out := filepath.Join(t.TempDir(), "run")
 	r, err := ceg.Run(t.Context(), c, ceg.Options{Dir: out, Backend: "go", Style: w})

@@ -218,7 +218,7 @@ func TestEverythingLabelled(t *testing.T) {
 func TestResNetTrains(t *testing.T) {
 	for _, preset := range config.Presets() {
 		t.Run(string(preset), func(t *testing.T) {
-			c := tiny(t, "ceg", preset, "schedule.epochs", 2, "schedule.epoch_of", config.OverLabelled)
+			c := tiny(t, "ceg", preset, "schedule.epochs", 2, "schedule.epoch_of", config.OverLabelled, "data.pool_share", 0.3)
 			c.Network.Name, c.Network.Width, c.Schedule.PerDomain = "resnet18", 2, 4
 			c.Network.Pooling = config.MeanPool
 			_, r := run(t, c)
@@ -283,7 +283,7 @@ func TestPresetsKeepTheirTimetable(t *testing.T) {
 }
 
 func TestExportIsExactAndStartsAnotherRun(t *testing.T) {
-	c := tiny(t, "uniform-ce", config.Paper, "schedule.epochs", 1)
+	c := tiny(t, "uniform-ce", config.Paper, "schedule.epochs", 1, "data.pool_share", 0.3)
 	c.Network.Name, c.Network.Width, c.Schedule.PerDomain = "resnet18", 2, 4
 	dir, _ := run(t, c)
 	to := filepath.Join(t.TempDir(), "w.safetensors")

@@ -25,7 +25,7 @@ func TestViewsOfTheFrozenPart(t *testing.T) {
 			}
 			var made os.FileInfo
 			for _, method := range []string{"ceg", "uniform-ce"} {
-				c := tiny(t, method, config.Authors, "network.freeze", freeze, "data.views", 4, "network.width", 8)
+				c := tiny(t, method, config.Authors, "network.freeze", freeze, "data.views", 4, "network.width", 8, "data.pool_share", 0.5)
 				o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: "go", CacheDir: cache}
 				if _, err := ceg.Run(t.Context(), c, o); err != nil {
 					t.Fatal(err)
