@@ -27,7 +27,7 @@ func names(t *testing.T, dirs []string) (list []string) {
 func TestAblate(t *testing.T) {
 	t.Setenv("LEDG_QUICK", "1")
 	t.Setenv("LEDG_RUNS", t.TempDir())
-	dirs := Ablate("mine", "ceg", "S_r", "L_eg", 1)
+	dirs := Ablate("mine", "ceg", "S_r", "L_eg", 1, Set("data.pool_share", 0.5))
 	want := []string{"CEG (published schedule)", "CEG (published schedule), w/o S_r", "CEG (published schedule), w/o L_eg", "CEG (published schedule), w/o S_r w/o L_eg"}
 	if got := names(t, dirs); !slices.Equal(got, want) || len(dirs) != 4 {
 		t.Errorf("%d runs of %q, want %q", len(dirs), got, want)
@@ -41,7 +41,7 @@ func TestAblate(t *testing.T) {
 			t.Errorf("%s has gamma1 %v and delta %v", dirs[i], c.Exploration.Gamma1, c.Generalization.Delta)
 		}
 	}
-	if one := Ablate("mine", "ceg", "T", 1, Set("seed", 1)); len(one) != 2 || one[0] != dirs[0] {
+	if one := Ablate("mine", "ceg", "T", 1, Set("data.pool_share", 0.5), Set("seed", 1)); len(one) != 2 || one[0] != dirs[0] {
 		t.Errorf("runs %q without T, the first known as %s", one, dirs[0])
 	}
 	for want, f := range map[string]func(){
@@ -59,7 +59,7 @@ func TestAblate(t *testing.T) {
 func TestGrid(t *testing.T) {
 	t.Setenv("LEDG_QUICK", "1")
 	t.Setenv("LEDG_RUNS", t.TempDir())
-	dirs := Grid("mine", []string{"ceg", "uniform-ce"}, []string{"2%", "5%"}, []string{"photo", "sketch"}, 1, Set("timing", "once"))
+	dirs := Grid("mine", []string{"ceg", "uniform-ce"}, []string{"2%", "5%"}, []string{"photo", "sketch"}, 1, Set("timing", "once"), Set("data.pool_share", 0.5))
 	seen := map[string]bool{}
 	for _, dir := range dirs {
 		run, err := result.OpenRun(dir)
@@ -80,10 +80,10 @@ func TestGrid(t *testing.T) {
 	Save(PerTarget(dirs...), filepath.Join(t.TempDir(), "budgets.pdf"))
 	Save(PerTarget(groups[0].dirs...), filepath.Join(t.TempDir(), "targets.pdf"))
 	Save(Dots(groups[0].dirs...), filepath.Join(t.TempDir(), "dots.pdf"))
-	if again := Grid("mine", []string{"ceg"}, []string{"5%"}, []string{"photo"}, 1, Set("timing", "once")); filepath.Base(again[0]) != filepath.Base(dirs[2]) {
+	if again := Grid("mine", []string{"ceg"}, []string{"5%"}, []string{"photo"}, 1, Set("timing", "once"), Set("data.pool_share", 0.5)); filepath.Base(again[0]) != filepath.Base(dirs[2]) {
 		t.Errorf("%s again is %s", dirs[2], again[0])
 	}
-	if all := Grid("mine", []string{"uniform-ce"}, nil, nil, 1); len(all) != 4 {
+	if all := Grid("mine", []string{"uniform-ce"}, nil, nil, 1, Set("data.pool_share", 0.3)); len(all) != 4 {
 		t.Errorf("%d runs of the domains of glyphs", len(all))
 	}
 	if text := panics(t, func() {
