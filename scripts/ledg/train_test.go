@@ -18,7 +18,7 @@ import (
 
 // tiny is a run of a second or two.
 func tiny(out string, more ...string) []string {
-	return append([]string{"train", "--target", "sketch", "--width", "4", "--image-size", "16", "--epochs", "3",
+	return append([]string{"train", "--target", "sketch", "--width", "4", "--image-size", "16", "--epochs", "3", "--set", "data.pool_share=0.4",
 		"--backend", "go", "--out", out}, more...)
 }
 
@@ -254,7 +254,7 @@ func TestTrainErrors(t *testing.T) {
 		{"width of imagenet", tiny("x", "--net", "resnet18", "--weights", "imagenet"), 2, `--width 4 and --weights "imagenet" contradict each other`},
 		{"config and precision", []string{"train", "--config", config, "--precision", "bfloat16"}, 2, "has tf32, and a run continues with"},
 		{"small images", tiny("x", "--image-size", "4"), 2, "--image-size: 4, want at least 8"},
-		{"budget above the pool", tiny("x", "--budget", "5000"), 2, "--budget: budget 5000 is more than the pool of 1620"},
+		{"budget above the pool", tiny("x", "--budget", "5000"), 2, "--budget: budget 5000 is more than the pool of 648"},
 		{"share above the pool", tiny("x", "--budget", "101%"), 2, "--budget"},
 		{"no budget", tiny("x", "--budget", "0"), 2, "--budget"},
 		{"budget of words", tiny("x", "--budget", "much"), 2, `"much"`},
