@@ -50,7 +50,9 @@ func newFigureCommand() *cobra.Command {
 Curves are means over seeds, with 95% Student-t intervals or another --band. The last four show one run:
 select it with --run, or with --method, --target and --seed. tsne and scores need the
 run's weights (checkpoint.safetensors) once, and save what they compute in the run's folder. tsne --round
-trains the run again up to that round, for the features that the round selected by.`,
+trains the run again up to that round, for the features that the round selected by.
+
+Texts in .svg and .pdf can be selected and searched; in .pdf without titles and Greek letters.`,
 		Example: `  ledg figure budget --dir runs/glyphs --out budget.svg
   ledg figure queried --dir runs/glyphs --target sketch --out queried.png
   ledg figure queried --run runs/mine --out queried.png
@@ -77,6 +79,7 @@ trains the run again up to that round, for the features that the round selected 
 			if err != nil {
 				return usagef("--theme: %w", err)
 			}
+			t.Text = true
 			if o.Band, err = plots.ParseBand(band); err != nil {
 				return usagef("--band: %w", err)
 			}

@@ -58,7 +58,9 @@ func (g *groupsOf) add(group, curve string, values ...float64) {
 
 func dotsOf(t *testing.T, d plots.DotsData, note string) *plots.Grid {
 	t.Helper()
-	g, err := plots.Dots(plots.Print(), d)
+	theme := plots.Print()
+	theme.Text = true
+	g, err := plots.Dots(theme, d)
 	if err != nil {
 		t.Fatal(err)
 	}
