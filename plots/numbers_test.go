@@ -279,7 +279,7 @@ func TestAxisLabelsFit(t *testing.T) {
 	}
 	for label, longest := range map[string]vg.Length{"Labels for " + x: g.Width, "Labels for " + y: l.data.Y} {
 		var lines []string
-		for _, m := range regexp.MustCompile(`<text textLength="([0-9.]+)"[^>]*>([^<]*)</text>`).FindAllStringSubmatch(string(svg), -1) {
+		for _, m := range regexp.MustCompile(`<text xml:space="preserve" textLength="([0-9.]+)"[^>]*>([^<]*)</text>`).FindAllStringSubmatch(string(svg), -1) {
 			length, err := strconv.ParseFloat(m[1], 64)
 			if !strings.Contains(label, m[2]) || len(m[2]) < 6 {
 				continue

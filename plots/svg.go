@@ -81,7 +81,7 @@ func (c *svgText) WriteTo(w io.Writer) (int64, error) {
 	}
 	parts := strings.Split(svg, "<text ")
 	for i, width := range c.widths {
-		parts[i] += fmt.Sprintf(`<text textLength="%.5g" lengthAdjust="spacingAndGlyphs" `, width.Points())
+		parts[i] += fmt.Sprintf(`<text xml:space="preserve" textLength="%.5g" lengthAdjust="spacingAndGlyphs" `, width.Points())
 	}
 	svg = strings.Join(parts, "")
 	const root = "xlink\">\n" // the end of the first tag
