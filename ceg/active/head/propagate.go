@@ -118,22 +118,39 @@ func newGraph(m Matrix, k int, power float64) graph {
 			unit[i*m.Cols+j] = float64(v) * scale
 		}
 	}
-	all := dot.Pack(unit, m.Cols)
 	weights := make([]map[int]float64, m.Rows)
 	for i := range weights {
 		weights[i] = map[int]float64{}
 	}
+	row := func(i int) []float64 { return unit[i*m.Cols : (i+1)*m.Cols] }
+	// Estimates tell which rows may be among the nearest, and products which of them are.
 	const block = 128
-	products, sorted := make([]float64, block*m.Rows), make([]float64, m.Rows)
+	size, stride := dot.EstimateSize(block, m.Rows)
+	all, estimates := dot.NewPanels(unit, m.Cols), make([]float32, size)
+	slack := float32(2*dot.EstimateError(m.Cols) + 1e-9) // float32 underflow is within 1e-9
+	var strips dot.Strips
+	var near []int
+	var cosines, sorted []float64
+	var top []float32
 	for first := 0; first < m.Rows; first += block {
 		last := min(first+block, m.Rows)
-		p := products[:(last-first)*m.Rows]
-		dot.Products(p, dot.Pack(unit[first*m.Cols:last*m.Cols], m.Cols), all)
+		dot.SetStrips(&strips, unit[first*m.Cols:last*m.Cols], m.Cols)
+		dot.Estimate(estimates, &strips, all)
 		for i := first; i < last; i++ {
-			row := p[(i-first)*m.Rows:][:m.Rows]
-			row[i] = math.Inf(-1) // no row is its own neighbour
-			for _, j := range nearest(row, k, sorted) {
-				if a := math.Pow(max(0, row[j]), power); a > 0 {
+			of := estimates[(i-first)*stride:][:m.Rows]
+			of[i] = float32(math.Inf(-1)) // no row is its own neighbour
+			top = keepLargest(top, of, max(k, 1))
+			v := dot.NewVector(row(i))
+			near, cosines = near[:0], cosines[:0]
+			for j, e := range of {
+				if j != i && e >= top[0]-slack {
+					near, cosines = append(near, j), append(cosines, dot.Product(row(j), v))
+				}
+			}
+			sorted = slices.Grow(sorted[:0], len(near))[:len(near)]
+			for _, at := range nearest(cosines, k, sorted) {
+				j := near[at]
+				if a := math.Pow(max(0, cosines[at]), power); a > 0 {
 					weights[i][j] += a
 					weights[j][i] += a
 				}
@@ -158,12 +175,29 @@ func newGraph(m Matrix, k int, power float64) graph {
 	return g
 }
 
+// keepLargest returns the k largest of at least k values, ascending, in the memory of top.
+func keepLargest(top, values []float32, k int) []float32 {
+	top = append(top[:0], values[:k]...)
+	slices.Sort(top)
+	for _, v := range values[k:] {
+		if v > top[0] {
+			at, _ := slices.BinarySearch(top, v)
+			copy(top, top[1:at])
+			top[at-1] = v
+		}
+	}
+	return top
+}
+
 // nearest returns the places of the k largest values, of equal ones the first. sorted is
 // memory for as many values.
 func nearest(values []float64, k int, sorted []float64) []int {
 	copy(sorted, values)
 	slices.Sort(sorted)
-	least := sorted[len(sorted)-max(k, 1)]
+	if k == 0 {
+		return nil
+	}
+	least := sorted[len(sorted)-k]
 	equal := k
 	for _, v := range values {
 		if v > least {

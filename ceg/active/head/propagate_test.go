@@ -1,11 +1,18 @@
 package head
 
 import (
+	"cmp"
+	"maps"
 	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/ledg-go/ledg/ceg/internal/dot"
 )
 
 // The result equals the formula, computed with dense matrices and an inverse.
@@ -81,6 +88,84 @@ func TestPropagateReaches(t *testing.T) {
 	} {
 		if _, err := Propagate(m, bad.labelled, bad.classes, 2, PropagateOptions{}); err == nil || !strings.Contains(err.Error(), bad.want) {
 			t.Errorf("%v: got %v", bad, err)
+		}
+	}
+}
+
+// Every row is joined with the nearest by exact cosines, of equal ones the first, although estimates
+// choose the candidates: with copies, opposite and zero rows, and cosines that differ by less than estimates do.
+func TestGraphIsExact(t *testing.T) {
+	for _, size := range []struct{ rows, cols, k int }{{1, 3, 0}, {2, 3, 1}, {300, 40, 7}, {300, 40, 299}, {200, 1, 5}} {
+		r := rand.New(rand.NewPCG(1, uint64(size.rows)))
+		m := Matrix{Rows: size.rows, Cols: size.cols, Stride: size.cols, Data: make([]float32, size.rows*size.cols)}
+		row := func(i int) []float32 { return m.Data[i*m.Cols : (i+1)*m.Cols] }
+		for i := range m.Rows {
+			for j := range m.Cols {
+				m.Data[i*m.Cols+j] = float32(r.NormFloat64())
+			}
+			switch from := row(r.IntN(i + 1)); i % 10 {
+			case 3:
+				copy(row(i), from)
+			case 5:
+				clear(row(i))
+			case 7, 8:
+				for j, v := range from {
+					row(i)[j] = v * (1 + 1e-6*row(i)[j])
+				}
+			}
+		}
+		want := make([]map[int]float64, m.Rows)
+		for i := range want {
+			want[i] = map[int]float64{}
+		}
+		unit := make([][]float64, m.Rows)
+		for i := range unit {
+			square := 0.0
+			for _, v := range row(i) {
+				square += float64(v) * float64(v)
+			}
+			scale := 0.0
+			if square > 0 {
+				scale = 1 / math.Sqrt(square)
+			}
+			for _, v := range row(i) {
+				unit[i] = append(unit[i], float64(v)*scale)
+			}
+		}
+		for i := range m.Rows {
+			var others []int
+			cos := make([]float64, m.Rows)
+			for j := range m.Rows {
+				cos[j] = dot.Product(unit[j], dot.NewVector(unit[i]))
+				if j != i {
+					others = append(others, j)
+				}
+			}
+			slices.SortStableFunc(others, func(a, b int) int { return cmp.Compare(cos[b], cos[a]) })
+			for _, j := range others[:size.k] {
+				if a := math.Pow(max(0, cos[j]), 3); a > 0 {
+					want[i][j] += a
+					want[j][i] += a
+				}
+			}
+		}
+		degree := make([]float64, m.Rows)
+		for i, list := range want {
+			for _, j := range slices.Sorted(maps.Keys(list)) {
+				degree[i] += list[j]
+			}
+		}
+		for i, edges := range newGraph(m, size.k, 3) {
+			got := map[int]float64{}
+			for _, e := range edges {
+				got[e.to] = e.weight
+			}
+			for j := range want[i] {
+				want[i][j] /= math.Sqrt(degree[i] * degree[j])
+			}
+			if !reflect.DeepEqual(got, want[i]) {
+				t.Errorf("%v: row %d is joined to %v, want %v", size, i, got, want[i])
+			}
 		}
 	}
 }
