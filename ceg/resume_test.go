@@ -193,7 +193,7 @@ func TestKilledRunsEndAsIfTheyHadNot(t *testing.T) {
 			}
 
 			for _, moments := range [][]string{
-				{"epoch 0 step 1"},                                    // before the first epoch is recorded
+				{"epoch 0 step 1"},                                   // before the first epoch is recorded
 				{"epoch 0 done", "epoch 1 step 5"},                   // around a checkpoint, and twice
 				{"epoch 2 step 1", "epoch 3 step 7", "epoch 3 done"}, // in and after the last query
 			} {
