@@ -148,7 +148,7 @@ func TestKilledRunsEndAsIfTheyHadNot(t *testing.T) {
 			if run.preset != config.Authors {
 				testall.Need(t, "a dozen runs are killed")
 			}
-			c := tiny(t, run.method, run.preset, "data.pool_share", 0.3)
+			c := tiny(t, run.method, run.preset)
 			raw, err := json.Marshal(c)
 			if err != nil {
 				t.Fatal(err)
@@ -193,9 +193,9 @@ func TestKilledRunsEndAsIfTheyHadNot(t *testing.T) {
 			}
 
 			for _, moments := range [][]string{
-				{"epoch 0 step 1"},                                   // before the first epoch is recorded
-				{"epoch 0 done", "epoch 1 step 5"},                   // around a checkpoint, and twice
-				{"epoch 2 step 1", "epoch 3 step 7", "epoch 3 done"}, // in and after the last query
+				{"epoch 0 step 1"},                                    // before the first epoch is recorded
+				{"epoch 0 done", "epoch 1 step 20"},                   // around a checkpoint, and twice
+				{"epoch 2 step 1", "epoch 3 step 29", "epoch 3 done"}, // in and after the last query
 			} {
 				dir := filepath.Join(t.TempDir(), "killed")
 				kills := 0
