@@ -79,7 +79,7 @@ func TestPeopleLabelAsTheTruthDoes(t *testing.T) {
 		t.Skip("trains three runs and starts processes")
 	}
 	a := glyphs(t)
-	c := tiny(t, "ceg", config.Paper, "schedule.epoch_of", config.OverLabelled, "data.pool_share", 0.3)
+	c := tiny(t, "ceg", config.Paper, "schedule.epoch_of", config.OverLabelled)
 	simulated, _ := run(t, c)
 	want := outcome(t, simulated)
 	c.Exploration.Oracle = config.People

@@ -104,6 +104,9 @@ type graph [][]edge
 
 // newGraph joins every row with its k nearest by cosine. Of equally near ones the first.
 func newGraph(m Matrix, k int, power float64) graph {
+	if k == 0 { // a single row
+		return make(graph, m.Rows)
+	}
 	unit := make([]float64, len(m.Data))
 	for i := range m.Rows {
 		row, square := m.Data[i*m.Cols:(i+1)*m.Cols], 0.0
@@ -139,7 +142,7 @@ func newGraph(m Matrix, k int, power float64) graph {
 		for i := first; i < last; i++ {
 			of := estimates[(i-first)*stride:][:m.Rows]
 			of[i] = float32(math.Inf(-1)) // no row is its own neighbour
-			top = keepLargest(top, of, max(k, 1))
+			top = keepLargest(top, of, k)
 			v := dot.NewVector(row(i))
 			near, cosines = near[:0], cosines[:0]
 			for j, e := range of {
@@ -194,9 +197,6 @@ func keepLargest(top, values []float32, k int) []float32 {
 func nearest(values []float64, k int, sorted []float64) []int {
 	copy(sorted, values)
 	slices.Sort(sorted)
-	if k == 0 {
-		return nil
-	}
 	least := sorted[len(sorted)-k]
 	equal := k
 	for _, v := range values {
