@@ -1,4 +1,4 @@
-package page
+package page_test
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg/evaluate/audit"
+	"github.com/ledg-go/ledg/ceg/report/page"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/datasets/rgb"
@@ -31,7 +32,7 @@ func TestSitePage(t *testing.T) {
 		}}
 	r.Finish()
 	var b bytes.Buffer
-	err := WriteSite(&b, r, func(id string) (*rgb.Image, error) {
+	err := page.WriteSite(&b, r, func(id string) (*rgb.Image, error) {
 		if id == "gone" {
 			return nil, errors.New("gone")
 		}

@@ -1,4 +1,4 @@
-package vector_test
+package nets_test
 
 import (
 	"math"
@@ -18,7 +18,7 @@ import (
 )
 
 // Features and gradients equal the lowering for images, with vectors as images of one pixel.
-func TestMatchesNative(t *testing.T) {
+func TestVectorsMatchNative(t *testing.T) {
 	b := enginetest.Open(t)
 	for _, make := range []func() (nets.Backbone, error){
 		func() (nets.Backbone, error) { return nets.Identity(5) },
@@ -96,8 +96,8 @@ func TestMatchesNative(t *testing.T) {
 	}
 }
 
-// What looks around is refused.
-func TestRefuses(t *testing.T) {
+// Layers that look at neighbours are refused.
+func TestVectorsRefuse(t *testing.T) {
 	b := enginetest.Open(t)
 	net := nets.Backbone{Name: "images", Vector: 3, Layers: func(o nets.Ops, x nets.Maps) nets.Maps {
 		return o.Conv(x, "conv", 2, 3, 1, 1, false)

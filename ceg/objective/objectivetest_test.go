@@ -1,4 +1,4 @@
-package objectivetest
+package objective_test
 
 import (
 	"os"
@@ -9,6 +9,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/learner/objectivetest"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/objective/augment"
 )
@@ -19,7 +20,7 @@ func TestBuiltInObjectivesPass(t *testing.T) {
 		objective.CEG{Consistency: config.Both, Tau: 0.5, Delta: 0.5, IntraWeight: 0.5, InterWeight: 0.5, DomainLoss: true}.Objective(),
 		objective.LogisticRegression(), objective.GDA(),
 	} {
-		t.Run(o.Name, func(t *testing.T) { Check(t, o) })
+		t.Run(o.Name, func(t *testing.T) { objectivetest.Check(t, o) })
 	}
 }
 
@@ -48,7 +49,7 @@ func flawed(loss func(s objective.Step, ce *Node)) objective.Objective {
 func TestFlawsAreFound(t *testing.T) {
 	const variable = "OBJECTIVETEST_FLAW"
 	if want := os.Getenv(variable); want != "" {
-		Check(t, flaws[want])
+		objectivetest.Check(t, flaws[want])
 		return
 	}
 	for want := range flaws {
