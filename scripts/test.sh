@@ -46,6 +46,7 @@ export LEDG_TEST_ORT=${LEDG_TEST_ORT:-}
 if [ -z "$all" ]; then
 	[ "${LEDG_TEST_XLA:-}" != off ] || LEDG_TEST_XLA=''
 	export LEDG_TEST_XLA=${LEDG_TEST_XLA:-}
+	export GOGC=${GOGC:-400} # the tests collect garbage less often, which takes a tenth off their time
 	if go test -vet=off -timeout 20m "$@" ./...; then
 		echo "all tests pass; scripts/test.sh --all runs the slow ones, too"
 		exit
