@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The main job, small: builds ledg, and compares five ways to choose and use 5% of the labels on
 # pictures by four artists (the data set emoji). Each artist's style in turn is the unseen domain,
-# with three seeds: 60 runs on features that are in the repository, in some 70 s on two free
-# cores. Prints accuracies, and differences to Random + logistic regression with intervals over
+# with three seeds: 60 runs on features that are in the repository, in about a minute on two
+# free cores. Prints accuracies, and differences to Random + logistic regression with intervals over
 # targets; writes a page with the queried pictures, report.html in the demo's folder.
 #
 #   scripts/demo.sh            this

@@ -14,7 +14,7 @@ mkdir -p "$out"
 
 figure() { "$ledg" figure "$1" --dir "notebooks/results/$2" --out "$out/$3" "${@:4}" >/dev/null; }
 
-# Labels upfront against the published schedule, at equal steps; README has it, too.
+# Labels upfront against the published schedule, at equal steps.
 figure epochs equal-steps timing.svg \
 	--method "uniform-ce once b16" --method "ceg published b16" --method "fixmatch once b16" --method "uniform once b16"
 

@@ -29,7 +29,7 @@ func TestCoverageTable(t *testing.T) {
 	page := strings.ReplaceAll(resultsFile(t, "coverage.md"), "\n", " ")
 	share := map[string]string{} // by interval, file and data
 	var names []string
-	for name, want := range map[string]string{"coverage.csv": "in %.0f to %.0f%% of 200 simulated pools", "coverage-fixmatch.csv": "it is %.0f to %.0f%% on emoji and PACS"} {
+	for name, want := range map[string]string{"coverage.csv": "in %.0f to %.0f%% of 200 simulated pools", "coverage-fixmatch.csv": "it is %.1f to %.1f%% on emoji and PACS"} {
 		low, high := 100.0, 0.0
 		for _, r := range recordsOf(t, name) {
 			share[r[1]+" "+name+" "+r[0]] = r[2]
