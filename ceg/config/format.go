@@ -3,8 +3,10 @@ package config
 import (
 	"bytes"
 	"encoding/json"
+	"encoding/json/jsontext"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -132,7 +134,7 @@ func (c Config) Identity() ([]byte, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	if err := writeIdentity(&b, data, ""); err != nil {
+	if err := writeIdentity(&b, jsontext.NewDecoder(bytes.NewReader(data)), ""); err != nil {
 		return nil, err
 	}
 	return b.Bytes(), nil
@@ -140,48 +142,57 @@ func (c Config) Identity() ([]byte, error) {
 
 // omitted reports whether an identity omits a setting with this JSON value.
 func omitted(path, value string) bool {
-	i := slices.IndexFunc(table, func(s Setting) bool { return s.Path == path })
-	return i >= 0 && (table[i].Since > 1 && table[i].Before == value || slices.Contains(table[i].omitted, value))
+	for i := range table { // by index, as a Setting is large and this is called for every setting of every run
+		if s := &table[i]; s.Path == path {
+			return s.Since > 1 && s.Before == value || slices.Contains(s.omitted, value)
+		}
+	}
+	return false
 }
 
-// writeIdentity writes the JSON object in data, whose fields are called prefix and
-// their name.
-func writeIdentity(b *bytes.Buffer, data []byte, prefix string) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	if _, err := d.Token(); err != nil {
+// writeIdentity writes the JSON object that is next in d, whose fields are called prefix and their
+// name.
+func writeIdentity(b *bytes.Buffer, d *jsontext.Decoder, prefix string) error {
+	if _, err := d.ReadToken(); err != nil {
 		return err
 	}
 	b.WriteByte('{')
 	first := true
-	for d.More() {
-		key, err := d.Token()
+	for d.PeekKind() != jsontext.KindEndObject {
+		token, err := d.ReadToken()
 		if err != nil {
 			return err
 		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return err
-		}
-		name := fmt.Sprint(prefix, key)
-		if omitted(name, string(value)) {
-			continue
+		key := token.String()
+		name := prefix + key
+		object := d.PeekKind() == jsontext.KindBeginObject
+		var value jsontext.Value
+		if !object {
+			if value, err = d.ReadValue(); err != nil {
+				return err
+			}
+			if omitted(name, string(value)) {
+				continue
+			}
 		}
 		if !first {
 			b.WriteByte(',')
 		}
 		first = false
-		fmt.Fprintf(b, "%q:", key)
+		b.WriteString(strconv.Quote(key))
+		b.WriteByte(':')
 		switch {
 		case name == "format":
 			b.WriteByte('1')
-		case value[0] == '{':
-			if err := writeIdentity(b, value, name+"."); err != nil {
+		case object:
+			if err := writeIdentity(b, d, name+"."); err != nil {
 				return err
 			}
 		default:
 			b.Write(value)
 		}
 	}
+	_, err := d.ReadToken()
 	b.WriteByte('}')
-	return nil
+	return err
 }

@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/datasets"
@@ -224,16 +225,28 @@ func (d *draft) contradictions() error {
 
 // field returns the setting's field of a config.
 func (s Setting) field(c *Config) reflect.Value {
-	v := reflect.ValueOf(c).Elem()
-	for part := range strings.SplitSeq(s.Path, ".") {
-		for f := range v.Type().Fields() {
+	index, ok := fieldIndices.Load(s.Path)
+	if !ok {
+		index, _ = fieldIndices.LoadOrStore(s.Path, fieldIndex(s.Path))
+	}
+	return reflect.ValueOf(c).Elem().FieldByIndex(index.([]int))
+}
+
+// fieldIndices has index sequences of [fieldIndex], by path.
+var fieldIndices sync.Map
+
+// fieldIndex returns the index sequence of a setting's field in [Config].
+func fieldIndex(path string) (index []int) {
+	t := reflect.TypeFor[Config]()
+	for part := range strings.SplitSeq(path, ".") {
+		for f := range t.Fields() {
 			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name == part {
-				v = v.FieldByIndex(f.Index)
+				index, t = append(index, f.Index...), f.Type
 				break
 			}
 		}
 	}
-	return v
+	return index
 }
 
 // Of returns the setting's value in a config, typed as in JSON.
@@ -312,13 +325,15 @@ func (s Setting) set(c *Config, value any) error {
 		return nil
 	}
 	data, err := json.Marshal(value)
-	wrong := Errorf(s.Path, "%s, want %s", cmp.Or(string(data), fmt.Sprint(value)), s.kind(field.Type()))
+	wrong := func() error {
+		return Errorf(s.Path, "%s, want %s", cmp.Or(string(data), fmt.Sprint(value)), s.kind(field.Type()))
+	}
 	if err != nil {
-		return wrong
+		return wrong()
 	}
 	nothing := value == nil || reflect.ValueOf(value).Kind() == reflect.Pointer && reflect.ValueOf(value).IsNil()
 	if nothing && field.Kind() != reflect.Pointer {
-		return wrong
+		return wrong()
 	}
 	v := reflect.New(field.Type())
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -327,7 +342,7 @@ func (s Setting) set(c *Config, value any) error {
 		if _, ok := v.Interface().(encoding.TextUnmarshaler); ok {
 			return &Error{s.Path, err} // which says what texts there are
 		}
-		return wrong
+		return wrong()
 	}
 	field.Set(v.Elem())
 	return nil
