@@ -40,6 +40,9 @@ figure budget few-labels-emoji few-labels.svg --method '"fixmatch, preset ledg"'
 figure budget few-labels-pacs few-labels-pacs.svg --method '"fixmatch, preset ledg"' --method "logistic MaxHerding" \
 	--method '"uniform CEG loss MaxHerding, preset ledg"' --method "logistic random" --method "ceg published"
 
+figure budget few-labels-lite2-pacs few-labels-lite2-pacs.svg --method '"fixmatch, preset ledg"' --method "logistic MaxHerding" \
+	--method '"uniform CEG loss MaxHerding, preset ledg"' --method "logistic random" --method "ceg published"
+
 figure budget few-labels-lite2 few-labels-lite2.svg --method '"fixmatch, preset ledg"' --method "logistic MaxHerding" \
 	--method '"uniform CEG loss MaxHerding, preset ledg"' --method "logistic random" --method "ceg published"
 
