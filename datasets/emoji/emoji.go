@@ -4,7 +4,7 @@
 //
 // The archives are embedded and not downloaded, so that the demo, the notebooks and the tables
 // are the same on a machine without a network; they take 7.4 MB. OpenMoji's black line drawings
-// are left out: they have the outlines of its coloured ones, which a source domain would show.
+// are left out: they repeat the outlines of its coloured ones, so a source would show the target.
 package emoji
 
 import (

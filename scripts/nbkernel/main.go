@@ -79,7 +79,7 @@ func start(connection, checkout string) error {
 	// Before every cell GoNB runs go get, which would ask the network for newer
 	// versions. Everything is there: without a proxy it does nothing.
 	os.Setenv("GOPROXY", "off")
-	// Without debugging information and symbols cells link in three fifths of the time.
+	// Without debugging information and symbols cells link in two thirds of the time.
 	flags, err := goCommand(root, "env", "GOFLAGS")
 	if err != nil {
 		return err
