@@ -6,6 +6,8 @@
 //	random    each source image is of a random domain
 //	clusters  k-means on the features: signed square roots, then unit length
 //	styles    k-means on the mean and the standard deviation of each colour channel
+//	early     k-means on the mean and the standard deviation of each channel of an early layer
+//	          of EfficientNet-Lite0
 //
 // Apart from merged, there are as many domains as true source domains. The target's images
 // keep their domain. Each table's line on stdout has its target, source and digest, the value of
@@ -71,6 +73,10 @@ func write(path, folder string) error {
 			return err
 		}
 	}
+	early, err := earlyStyles(ctx, data)
+	if err != nil {
+		return err
+	}
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err
 	}
@@ -91,6 +97,7 @@ func write(path, folder string) error {
 			{"random", random(len(sources), k, r)},
 			{"clusters", kMeans(rows(features, sources), k, r)},
 			{"styles", kMeans(standardised(rows(styles, sources)), k, r)},
+			{"early", kMeans(standardised(rows(early, sources)), k, r)},
 		} {
 			table := filepath.Join(folder, name+"-"+kind.name+".csv")
 			if err := writeTable(table, data, target, sources, kind.domain); err != nil {
@@ -173,17 +180,11 @@ func style(data *datasets.Dataset, i int) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := make([]float64, 6)
+	pixels := make([]float32, len(m.Pix))
 	for p, x := range m.Pix {
-		s[p%3] += float64(x)
-		s[3+p%3] += float64(x) * float64(x)
+		pixels[p] = float32(x)
 	}
-	n := float64(len(m.Pix) / 3)
-	for c := range 3 {
-		s[c] /= n
-		s[3+c] = math.Sqrt(max(s[3+c]/n-s[c]*s[c], 0))
-	}
-	return s, nil
+	return channelStyle(pixels, 3), nil
 }
 
 func rows(x [][]float64, list []int) [][]float64 {
