@@ -108,16 +108,6 @@ check() (
 )
 
 if [ -n "$reference" ]; then
-	# Choosing the fastest of cuDNN's algorithms for every convolution takes most of
-	# the time and changes nothing here.
-	quickly="${XLA_FLAGS:-} --xla_gpu_autotune_level=0" plain=${XLA_FLAGS:-}
-	case $backend in
-	*cuda*)
-		if XLA_FLAGS=$quickly GOMLX_BACKEND=$backend "$dir/ledg" backend list >"$log" 2>&1; then
-			export XLA_FLAGS=$quickly
-		fi
-		;;
-	esac
 	start=$SECONDS
 	declare -A process
 	for p in $packages; do
@@ -137,11 +127,10 @@ if [ -n "$reference" ]; then
 		case $verdict in
 		FAILED*)
 			status=1
-			grep -v '^=== ' "$log" | tail -n 20 | sed 's/^/          /'
+			grep -B 5 -e '--- FAIL' "$log" | grep -v -e '^=== ' -e '--- PASS' | head -n 40 | sed 's/^/          /'
 			;;
 		esac
 	done
-	export XLA_FLAGS=$plain
 fi
 
 # field NAME: a number from the JSON object that a bench has printed.
