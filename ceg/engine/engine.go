@@ -26,13 +26,17 @@ type Backend struct {
 	CPU bool
 	// Settings are recorded with a run.
 	Settings Settings
+
+	kept bool // until the process ends
 }
 
 // Close frees the backend; nothing created with it may be used afterwards. Closing twice, or a
-// zero Backend, has no effect.
+// zero Backend, has no effect. A GPU's backend stays open for others of this process.
 func (b Backend) Close() {
 	if b.Compute != nil && !b.Compute.IsFinalized() {
-		b.Compute.Finalize()
+		if !b.kept {
+			b.Compute.Finalize()
+		}
 		if b.Settings.Plugin != "" {
 			trim()
 		}

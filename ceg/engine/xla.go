@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/gomlx/compute"
 )
 
 // Settings are the properties of a backend that can change a result or its cost, for a run's
@@ -136,7 +138,13 @@ func openPlugin(p Plugin, o xlaOptions) (Backend, error) {
 			return Backend{}, err
 		}
 	}
-	c, err := start(l)
+	open := func() (compute.Backend, error) { return start(l) }
+	c, err := compute.Backend(nil), error(nil)
+	if f.onCPU() {
+		c, err = open()
+	} else {
+		c, err = keep(fmt.Sprintf("%s device %d", l.Config, l.Device), open)
+	}
 	if err != nil {
 		return Backend{}, err
 	}
@@ -150,7 +158,35 @@ func openPlugin(p Plugin, o xlaOptions) (Backend, error) {
 		Description: fmt.Sprintf("backend %s: %s (PJRT %s, from %s)", s.Backend, strings.Join(f.deviceNames(), ", "), f.API, p.Source),
 		CPU:         f.onCPU(),
 		Settings:    s,
+		kept:        !f.onCPU(),
 	}, nil
+}
+
+// clients are the backends that [keep] has opened.
+var clients struct {
+	sync.Mutex
+	open map[string]compute.Backend
+}
+
+// keep returns the backend that open returned for this key, and calls it the first time. GPUs'
+// backends are kept until the process ends: jobs side by side share one, since several do not
+// work together. Twelve on an H200 (PJRT 0.115) had kernels that failed to launch, and closing
+// one crashed.
+func keep(key string, open func() (compute.Backend, error)) (compute.Backend, error) {
+	clients.Lock()
+	defer clients.Unlock()
+	if b := clients.open[key]; b != nil {
+		return b, nil
+	}
+	b, err := open()
+	if err != nil {
+		return nil, err
+	}
+	if clients.open == nil {
+		clients.open = map[string]compute.Backend{}
+	}
+	clients.open[key] = b
+	return b, nil
 }
 
 // errNoXLA is why a binary with xlaBuilt false loads no plugin.

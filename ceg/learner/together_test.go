@@ -1,0 +1,60 @@
+package learner
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"os"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/engine/enginetest"
+	"github.com/ledg-go/ledg/ceg/nets"
+)
+
+// TestLearnersSideBySide trains at the same time on backends that are opened and closed meanwhile,
+// as the jobs of a study do: each has the same losses, but for rounding on a GPU, where
+// repeated steps may differ.
+func TestLearnersSideBySide(t *testing.T) {
+	spec := cmp.Or(os.Getenv(enginetest.Variable), "go")
+	tolerance, b := 0., enginetest.Open(t)
+	if !b.FastConv && !b.CPU {
+		tolerance = 1e-2
+	}
+	losses := make([][3]float64, 4)
+	t.Run("jobs", func(t *testing.T) {
+		for k := range losses {
+			t.Run(fmt.Sprint(k), func(t *testing.T) {
+				t.Parallel()
+				for i := range losses[k] {
+					b, err := engine.Open(spec)
+					if err != nil {
+						t.Fatal(err)
+					}
+					l, err := New(b, authorsOptions(nets.SmallCNN(8, config.MeanPool), 16), 1)
+					if err != nil {
+						t.Fatal(err)
+					}
+					batch := l.RandomBatch()
+					for range 20 {
+						out, err := l.Step(batch, published, mixing)
+						if err != nil {
+							t.Fatal(err)
+						}
+						losses[k][i] = loss(t, out)
+					}
+					l.Close()
+					b.Close()
+				}
+			})
+		}
+	})
+	for k, of := range losses {
+		for i, got := range of {
+			if want := losses[0][0]; !(math.Abs(got-want) <= tolerance*want && got > 0) {
+				t.Errorf("job %d, run %d: loss %v, want %v", k, i, got, want)
+			}
+		}
+	}
+}
