@@ -7,13 +7,13 @@
 //	clusters  k-means on the features: signed square roots, then unit length
 //	styles    k-means on the mean and the standard deviation of each colour channel
 //	early     k-means on the mean and the standard deviation of each channel of an early layer
-//	          of EfficientNet-Lite0
+//	          of EfficientNet-Lite0; only with -early, as it needs the network's weights
 //
 // Apart from merged, there are as many domains as true source domains. The target's images
 // keep their domain. Each table's line on stdout has its target, source and digest, the value of
 // data.labels.
 //
-//	go run ./scripts/domains FEATURES FOLDER
+//	go run ./scripts/domains [-early] FEATURES FOLDER
 //
 // The domain labels of built-in images cannot be set. So for glyphs the command also writes the
 // images as a folder of photos, in which they have the same IDs:
@@ -25,6 +25,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/csv"
+	"flag"
 	"fmt"
 	"image/png"
 	"log"
@@ -41,20 +42,26 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	if len(os.Args) != 3 {
-		log.Fatal("usage: domains FEATURES FOLDER | domains glyphs PHOTOS")
+	early := flag.Bool("early", false, "also write domains by an early layer of EfficientNet-Lite0")
+	flag.Parse()
+	if flag.NArg() != 2 {
+		log.Fatal("usage: domains [-early] FEATURES FOLDER | domains glyphs PHOTOS")
 	}
-	command := write
-	if os.Args[1] == datasets.Drawn {
-		command = writePhotos
+	from, to := flag.Arg(0), flag.Arg(1)
+	err := error(nil)
+	if from == datasets.Drawn {
+		err = writePhotos(from, to)
+	} else {
+		err = write(from, to, *early)
 	}
-	if err := command(os.Args[1], os.Args[2]); err != nil {
+	if err != nil {
 		log.Fatal("domains: ", err)
 	}
 }
 
-// write writes the tables of the features at path into a folder.
-func write(path, folder string) error {
+// write writes the tables of the features at path into a folder, with those of an early layer or
+// without.
+func write(path, folder string, early bool) error {
 	ctx := context.Background()
 	data, _, err := datasets.Open(datasets.FeaturesFile, path, datasets.Options{})
 	if err != nil {
@@ -73,9 +80,11 @@ func write(path, folder string) error {
 			return err
 		}
 	}
-	early, err := earlyStyles(ctx, data)
-	if err != nil {
-		return err
+	var layer [][]float64
+	if early {
+		if layer, err = earlyStyles(ctx, data); err != nil {
+			return err
+		}
 	}
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err
@@ -89,16 +98,20 @@ func write(path, folder string) error {
 		}
 		k := len(data.Domains) - 1
 		r := rand.New(rand.NewPCG(1, uint64(target)))
-		for _, kind := range []struct {
+		type source struct {
 			name   string
 			domain []int
-		}{
+		}
+		kinds := []source{
 			{"merged", make([]int, len(sources))},
 			{"random", random(len(sources), k, r)},
 			{"clusters", kMeans(rows(features, sources), k, r)},
 			{"styles", kMeans(standardised(rows(styles, sources)), k, r)},
-			{"early", kMeans(standardised(rows(early, sources)), k, r)},
-		} {
+		}
+		if early {
+			kinds = append(kinds, source{"early", kMeans(standardised(rows(layer, sources)), k, r)})
+		}
+		for _, kind := range kinds {
 			table := filepath.Join(folder, name+"-"+kind.name+".csv")
 			if err := writeTable(table, data, target, sources, kind.domain); err != nil {
 				return err
