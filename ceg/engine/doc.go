@@ -45,9 +45,10 @@
 // threads of XLA.
 //
 // On GPUs XLA is deterministic only with XLA_FLAGS=--xla_gpu_deterministic_ops=true. On an H200
-// a repeated run, and one that was killed and resumed, then had the same weights (n = 1); a step
-// takes 1.5 to 1.8 times as long. One test with these operations failed: gradients of ResNet-50
-// (width 64, 64 pixels, eval mode) differed from PyTorch's by up to 0.8%, where 0.1% is allowed.
+// a repeated run, and one that was killed and resumed, then had the same weights (n = 1), and a
+// step took 1.5 to 1.8 times as long. With this flag one test failed there: some gradients of
+// ResNet-50 (width 64, 64 pixels, eval mode) differed from PyTorch's by up to 0.8%, where 0.1% is
+// allowed. Without it they passed.
 //
 // # On a GPU
 //
