@@ -165,7 +165,7 @@ func writeIdentity(b *bytes.Buffer, d *jsontext.Decoder, prefix string) error {
 		}
 		key := token.String()
 		name := prefix + key
-		object := d.PeekKind() == jsontext.KindBeginObject // which omitted never names
+		object := d.PeekKind() == jsontext.KindBeginObject // objects are never left out
 		var value jsontext.Value
 		if !object {
 			if value, err = d.ReadValue(); err != nil {

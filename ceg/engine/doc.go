@@ -60,9 +60,9 @@
 //
 // It was tried on an NVIDIA H200. Run gpu_check.sh first: it opens the plugin, compares networks
 // and losses with reference values on the device, times training steps, and prints a short
-// report. ledg finds the plugin and NVIDIA's libraries of the active Python environment (VIRTUAL_ENV, CONDA_PREFIX, or the
-// python3 in PATH). For any other plugin give the file, xla:/path/to/plugin.so, and set
-// LD_LIBRARY_PATH if the libraries are not in nvidia/ beside it. Without JAX, "ledg backend
+// report. ledg finds the plugin and NVIDIA's libraries of the active Python environment
+// (VIRTUAL_ENV, CONDA_PREFIX, or the python3 in PATH). For any other plugin give the file,
+// xla:/path/to/plugin.so, and set LD_LIBRARY_PATH if the libraries are not in nvidia/ beside it. Without JAX, "ledg backend
 // install cuda" downloads a plugin and NVIDIA's libraries (2 to 3 GB) into ~/.local/lib/go-xla
 // after it has asked; these precede JAX's. "ledg backend install cpu" downloads the plugin for a
 // CPU: one pinned file from the package index that pip is configured for.

@@ -138,12 +138,12 @@ func openPlugin(p Plugin, o xlaOptions) (Backend, error) {
 			return Backend{}, err
 		}
 	}
-	open := func() (compute.Backend, error) { return start(l) }
-	c, err := compute.Backend(nil), error(nil)
-	if f.onCPU() {
-		c, err = open()
+	var c compute.Backend
+	kept := !f.onCPU()
+	if kept {
+		c, err = keep(fmt.Sprintf("%s device %d", l.Config, l.Device), func() (compute.Backend, error) { return start(l) })
 	} else {
-		c, err = keep(fmt.Sprintf("%s device %d", l.Config, l.Device), open)
+		c, err = start(l)
 	}
 	if err != nil {
 		return Backend{}, err
@@ -158,7 +158,7 @@ func openPlugin(p Plugin, o xlaOptions) (Backend, error) {
 		Description: fmt.Sprintf("backend %s: %s (PJRT %s, from %s)", s.Backend, strings.Join(f.deviceNames(), ", "), f.API, p.Source),
 		CPU:         f.onCPU(),
 		Settings:    s,
-		kept:        !f.onCPU(),
+		kept:        kept,
 	}, nil
 }
 
@@ -168,10 +168,9 @@ var clients struct {
 	open map[string]compute.Backend
 }
 
-// keep returns the backend that open returned for this key, and calls it the first time. GPUs'
-// backends are kept until the process ends: jobs side by side share one, since several do not
-// work together. Twelve on an H200 (PJRT 0.115) had kernels that failed to launch, and closing
-// one crashed.
+// keep returns the backend of this key, which the first call opens. A GPU's backend is kept until
+// the process ends, and jobs side by side share it: with twelve backends of one H200 (PJRT 0.115)
+// some kernels failed to launch, and closing one crashed.
 func keep(key string, open func() (compute.Backend, error)) (compute.Backend, error) {
 	clients.Lock()
 	defer clients.Unlock()

@@ -1,10 +1,8 @@
 package learner
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"os"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/config"
@@ -17,7 +15,6 @@ import (
 // as the jobs of a study do: each has the same losses, but for rounding on a GPU, where
 // repeated steps may differ.
 func TestLearnersSideBySide(t *testing.T) {
-	spec := cmp.Or(os.Getenv(enginetest.Variable), "go")
 	tolerance, b := 0., enginetest.Open(t)
 	if !b.FastConv && !b.CPU {
 		tolerance = 1e-2
@@ -28,7 +25,7 @@ func TestLearnersSideBySide(t *testing.T) {
 			t.Run(fmt.Sprint(k), func(t *testing.T) {
 				t.Parallel()
 				for i := range losses[k] {
-					b, err := engine.Open(spec)
+					b, err := engine.Open(enginetest.Spec())
 					if err != nil {
 						t.Fatal(err)
 					}

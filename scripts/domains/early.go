@@ -19,11 +19,11 @@ import (
 
 // earlyStages is the number of stages of EfficientNet-Lite0 whose output is the early layer: the
 // stem and two stages of inverted residuals, 24 channels at a quarter of the image's side.
-const earlyStages = "3"
+const earlyStages config.Freeze = "3"
 
 // earlyStyles returns, for each image, the mean and the standard deviation of each channel of an
-// early layer of EfficientNet-Lite0 with ImageNet weights at 224 pixels: the style statistics of
-// MixStyle (Zhou et al., ICLR 2021, section 3.1).
+// early layer of EfficientNet-Lite0 with ImageNet weights at 224 pixels: the statistics that MixStyle
+// mixes (Zhou et al., ICLR 2021).
 func earlyStyles(ctx context.Context, data *datasets.Dataset) ([][]float64, error) {
 	front, err := model.OpenFront(ctx, datasets.Origin{Network: "efficientnet-lite0", Width: nets.LiteWidth, Weights: pretrained.ImageNet, Size: 224},
 		pretrained.Options{Say: func(line string) { fmt.Fprintln(os.Stderr, line) }})
@@ -31,7 +31,7 @@ func earlyStyles(ctx context.Context, data *datasets.Dataset) ([][]float64, erro
 		return nil, err
 	}
 	size := front.Origin.Size
-	b, err := nets.Freeze(front.Backbone, config.Freeze(earlyStages), size)
+	b, err := nets.Freeze(front.Backbone, earlyStages, size)
 	if err != nil {
 		return nil, err
 	}

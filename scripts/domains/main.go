@@ -48,7 +48,7 @@ func main() {
 		log.Fatal("usage: domains [-early] FEATURES FOLDER | domains glyphs PHOTOS")
 	}
 	from, to := flag.Arg(0), flag.Arg(1)
-	err := error(nil)
+	var err error
 	if from == datasets.Drawn {
 		err = writePhotos(from, to)
 	} else {

@@ -14,6 +14,7 @@
 package enginetest
 
 import (
+	"cmp"
 	"os"
 	"sync"
 	"testing"
@@ -25,13 +26,10 @@ import (
 // [engine.Open].
 const Variable = "LEDG_TEST_BACKEND"
 
-var open = sync.OnceValues(func() (engine.Backend, error) {
-	spec := os.Getenv(Variable)
-	if spec == "" {
-		spec = "go"
-	}
-	return engine.Open(spec)
-})
+// Spec names the backend of tests: the value of [Variable], or go.
+func Spec() string { return cmp.Or(os.Getenv(Variable), "go") }
+
+var open = sync.OnceValues(func() (engine.Backend, error) { return engine.Open(Spec()) })
 
 // Open returns the backend of this process's tests, logs its name, and fails the test on an
 // error. All tests share it, so none may close it.
