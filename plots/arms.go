@@ -63,15 +63,23 @@ func baseOf(name string) int {
 }
 
 // placeOf is where an arm's look is: its place in the registry, or behind it one that follows
-// from its name.
+// from its name, in none of the colours of [keptColours].
 func placeOf(arm string) int {
 	if i := slices.Index(arms, arm); i >= 0 {
 		return i
 	}
 	h := fnv.New32a()
 	h.Write([]byte(arm))
-	return len(arms) + int(h.Sum32()%35)
+	for i := h.Sum32() % 35; ; i++ {
+		if place := len(arms) + int(i); !slices.Contains(keptColours, place%7) {
+			return place
+		}
+	}
 }
+
+// keptColours are the places in a palette of CEG and of grey, which chance has: an arm that the registry
+// does not know, such as one's own, is in neither.
+var keptColours = []int{0, 6}
 
 // notations are the field's symbols for what labels spell in ASCII; _{...} is a subscript.
 var notations = map[string]string{

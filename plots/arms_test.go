@@ -59,6 +59,25 @@ func TestRegistry(t *testing.T) {
 	}
 }
 
+
+// An arm that the registry does not know has neither CEG's colour nor the grey of chance, with others of
+// its kind beside it, too.
+func TestOwnArms(t *testing.T) {
+	theme := Print()
+	for _, kept := range keptColours {
+		for i := range 50 {
+			l := &looks{theme: theme}
+			curves := []Curve{{Name: "a", Title: fmt.Sprint("own-", i, " + cross-entropy")}, {Name: "b", Title: fmt.Sprint("own-", i, " + FixMatch")}, {Name: "c", Title: fmt.Sprint("own-", i, " + MixMatch")}}
+			l.meet(curves)
+			for _, c := range curves {
+				if l.of(c.Title).line.Color == theme.Methods[kept] {
+					t.Errorf("%s has the colour of place %d", c.Title, kept)
+				}
+			}
+		}
+	}
+}
+
 // Arms of a figure have a colour and without markers a dash of their own, also where the registry gives
 // two the same.
 func TestArmsDiffer(t *testing.T) {

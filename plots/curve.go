@@ -162,7 +162,8 @@ func (l *looks) taken(place int) bool {
 	return false
 }
 
-// nearest returns the first place, from one on, whose colour is unused, or else that is unused.
+// nearest returns the first place, from one on, whose colour is unused and not kept for others, or
+// else that is unused.
 func (l *looks) nearest(place int) int {
 	colors, places := map[int]bool{}, map[int]bool{}
 	n := len(l.theme.Methods)
@@ -170,7 +171,7 @@ func (l *looks) nearest(place int) int {
 		colors[p%n], places[p] = true, true
 	}
 	for p := place; p < place+n; p++ {
-		if !colors[p%n] {
+		if !colors[p%n] && (place < len(arms) || !slices.Contains(keptColours, p%n)) {
 			return p
 		}
 	}

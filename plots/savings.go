@@ -27,7 +27,12 @@ func Savings(t Theme, d SavingsData) (*Grid, error) {
 		return nil, errors.New("plots: savings without targets")
 	}
 	g := t.figure(1, 1, 0.8)
-	targets := &looks{theme: t}
+	domains := t
+	domains.Methods = t.Domains // as in an embedding
+	targets := &looks{theme: domains}
+	for i, c := range d.Curves {
+		targets.take(c.Name, i)
+	}
 	p, err := t.panel(lines{
 		xLabel: "Labels for " + d.Method, yLabel: "Labels for " + d.Other, curves: d.Curves, markers: true, ends: len(d.Curves) <= labelled,
 	}, targets, targets)

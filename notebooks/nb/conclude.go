@@ -27,33 +27,38 @@ func SummarizeTable(f *report.Folder, table string, o report.TableOptions) {
 	Markdown("%s", formatted(strings.TrimSpace(text)))
 }
 
-// sentences states which differences to a baseline are significant.
+// sentences states which differences to a baseline are significant after Holm's correction, and
+// which have an interval that excludes zero only before it.
 func sentences(list []report.Verdict) string {
 	if len(list) == 0 {
 		return ""
 	}
 	baseline := list[0].Baseline
-	var worse, better, same, few []string
+	var below, above, uncorrected, same, few []string
 	for _, v := range list {
-		name := fmt.Sprintf("%s (%+.1f pp, %+.1f to %+.1f, n = %d, Holm p = %s)", v.Row, 100*v.Mean, 100*v.Low, 100*v.High, v.N, pText(v.Holm))
+		name := fmt.Sprintf("%s (%+.1f pp, %+.1f to %+.1f, n = %d)", v.Row, 100*v.Mean, 100*v.Low, 100*v.High, v.N)
 		switch {
 		case !v.HasInterval():
 			few = append(few, v.Row)
 		case !v.ExcludesZero():
 			same = append(same, fmt.Sprintf("%s (%+.1f pp, %+.1f to %+.1f; n = %d cannot detect less than %.1f pp)", v.Row, 100*v.Mean, 100*v.Low, 100*v.High, v.N, 100*v.Detectable()))
+		case v.Holm >= significance:
+			uncorrected = append(uncorrected, name)
 		case v.Mean < 0:
-			worse = append(worse, name)
+			below = append(below, name)
 		default:
-			better = append(better, name)
+			above = append(above, name)
 		}
 	}
 	var b strings.Builder
-	what := " (difference with 95% interval over seeds, uncorrected): "
+	what := " (Holm-corrected; difference with 95% interval over seeds): "
 	for _, s := range []struct {
 		of   string
 		list []string
 	}{
-		{"**Significantly below " + baseline + "**", worse}, {"**Significantly above " + baseline + "**", better}, {"**Not significantly different from " + baseline + "**", same},
+		{"**Significantly below " + baseline + "**", below}, {"**Significantly above " + baseline + "**", above},
+		{"**Not significantly different from " + baseline + " after correction, though the interval excludes zero**", uncorrected},
+		{"**Not significantly different from " + baseline + "**", same},
 	} {
 		if len(s.list) > 0 {
 			fmt.Fprintf(&b, "%s%s%s.\n\n", s.of, what, strings.Join(s.list, "; "))
@@ -66,13 +71,8 @@ func sentences(list []report.Verdict) string {
 	return b.String()
 }
 
-// pText formats a p-value.
-func pText(p float64) string {
-	if p < 0.0005 {
-		return "<0.001"
-	}
-	return fmt.Sprintf("%.3f", p)
-}
+// significance is the largest p-value of a significant difference.
+const significance = 1 - result.Level
 
 var subscript = regexp.MustCompile(`_\{([^}]*)\}`)
 
@@ -311,36 +311,45 @@ func (a *swept) add(t *result.Table, labels []string, points []setting) {
 	}
 }
 
-// sentences states which settings differ significantly from the defaults, among those with
-// enough seeds.
+// sentences states which settings differ significantly from the defaults after Holm's correction,
+// among those with enough seeds. Those whose interval contains zero are folded away.
 func (a *swept) sentences() string {
 	if len(a.differences) == 0 {
 		return ""
 	}
 	var p []float64
-	var below, above, same, corrected []string
-	for i, d := range a.differences {
+	for _, d := range a.differences {
 		p = append(p, d.P)
+	}
+	holm := result.Holm(p)
+	var below, above, uncorrected, same []string
+	for i, d := range a.differences {
 		switch name := fmt.Sprintf("%s (%+.1f)", a.names[i], d.Mean); {
 		case !d.ExcludesZero():
 			same = append(same, fmt.Sprintf("%s (%+.1f; n = %d cannot detect less than %.1f pp)", a.names[i], d.Mean, d.N, d.Detectable()))
+		case holm[i] >= significance:
+			uncorrected = append(uncorrected, name)
 		case d.Mean < 0:
 			below = append(below, name)
 		default:
 			above = append(above, name)
 		}
 	}
-	for i, holm := range result.Holm(p) {
-		if holm < 0.05 {
-			corrected = append(corrected, a.names[i])
-		}
-	}
 	none := func(list []string) string { return cmp.Or(strings.Join(list, "; "), "none") }
-	return fmt.Sprintf("The other %d settings have means from %.1f to %.1f%%, the runs of the usual one (%s) accuracies from %.1f to %.1f%%. "+
-		"**Significantly below it** (95%% intervals over n = %d seeds, uncorrected): %s. **Significantly above it**: %s. **Not significantly different from it**: %s. "+
-		"After Holm correction over all %d differences: %s.",
+	text := fmt.Sprintf("The other %d settings have means from %.1f to %.1f%%, the runs of the usual one (%s) accuracies from %.1f to %.1f%%. "+
+		"**Significantly below it** (n = %d seeds, Holm-corrected over all %d differences): %s. **Significantly above it**: %s. "+
+		"**Not significant after correction, though the 95%% interval excludes zero**: %s.",
 		len(a.means), slices.Min(a.means), slices.Max(a.means), strings.Join(a.usual, ", "), slices.Min(a.seeds), slices.Max(a.seeds),
-		a.differences[0].N, none(below), none(above), none(same), len(p), none(corrected))
+		a.differences[0].N, len(p), none(below), none(above), none(uncorrected))
+	if len(same) > 0 {
+		text += folded(fmt.Sprintf("Not significantly different from it: %s", counted(len(same), "setting")), strings.Join(same, "; ")+".")
+	}
+	return text
+}
+
+// folded is a text that shows its summary alone until somebody opens it.
+func folded(summary, text string) string {
+	return "\n\n<details><summary>" + summary + "</summary>\n\n" + text + "\n\n</details>"
 }
 
 // trials are values whose keys are their places.

@@ -21,6 +21,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/janpfeifer/gonb/gonbui"
@@ -112,16 +113,55 @@ func NewTable(columns ...string) *result.Table {
 	return t
 }
 
-// Table shows a table.
+// Table shows a table. Its p-values are folded away below it.
 func Table(t *result.Table, err error) {
+	shown, p := apart(Must(t, err))
+	text := markdownOf(shown)
+	if p != nil {
+		text += folded("p-values", markdownOf(p))
+	}
+	Markdown("%s", text)
+}
+
+// apart divides a table into one without p-values and one of them, with the columns that name the
+// rows; nil if there are none.
+func apart(t *result.Table) (shown, p *result.Table) {
+	at := slices.IndexFunc(t.Columns, func(c result.Column) bool { return strings.HasPrefix(c.Name, "p: ") })
+	if at < 0 {
+		return t, nil
+	}
+	pick := func(from *result.Table, keep func(column int) bool) {
+		for i, c := range t.Columns {
+			if keep(i) {
+				from.Columns = append(from.Columns, c)
+			}
+		}
+		for _, row := range t.Rows {
+			var cells []result.Cell
+			for i, c := range row {
+				if keep(i) {
+					cells = append(cells, c)
+				}
+			}
+			from.Rows = append(from.Rows, cells)
+		}
+	}
+	shown, p = &result.Table{Title: t.Title, Notes: t.Notes}, &result.Table{}
+	pick(shown, func(i int) bool { return i != at })
+	pick(p, func(i int) bool { return i == at || t.Columns[i].Name == "method" || t.Columns[i].Name == "budget" })
+	return shown, p
+}
+
+// markdownOf is a table in Markdown, with the field's symbols.
+func markdownOf(t *result.Table) string {
 	var b strings.Builder
-	Check(Must(t, err).Write(&b, result.Markdown))
-	Markdown("%s", markedUp.ReplaceAllStringFunc(b.String(), func(word string) string {
+	Check(t.Write(&b, result.Markdown))
+	return markedUp.ReplaceAllStringFunc(b.String(), func(word string) string {
 		if s := formatted(strings.ReplaceAll(word, `\_`, "_")); s != strings.ReplaceAll(word, `\_`, "_") {
 			return s
 		}
 		return word
-	}))
+	})
 }
 
 // markedUp matches a word of a table, whose underscores have a backslash.

@@ -9,16 +9,19 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// A difference is significant or says what its n cannot detect; of too few seeds there is no test.
+// A difference is significant after correction, or only before it, or says what its n cannot detect;
+// of too few seeds there is no test.
 func TestSentences(t *testing.T) {
 	list := []report.Verdict{
 		{Row: "A", Baseline: "B", Difference: result.Difference{Summary: result.Summary{N: 5, Mean: 0.05, Low: 0.03, High: 0.07}}, Holm: 0.012},
+		{Row: "E", Baseline: "B", Difference: result.Difference{Summary: result.Summary{N: 5, Mean: -0.02, Low: -0.035, High: -0.005}}, Holm: 0.06},
 		{Row: "C", Baseline: "B", Difference: result.Difference{Summary: result.Summary{N: 3, Mean: 0.03, Low: -0.12, High: 0.18}}, Holm: 1},
 		{Row: "D", Baseline: "B", Difference: result.Difference{Summary: result.Summary{N: 1, Mean: 0.2, Low: math.NaN(), High: math.NaN()}}, Holm: math.NaN()},
 	}
 	text := sentences(list)
 	for _, want := range []string{
-		"**Significantly above B** (difference with 95% interval over seeds, uncorrected): A (+5.0 pp, +3.0 to +7.0, n = 5, Holm p = 0.012).",
+		"**Significantly above B** (Holm-corrected; difference with 95% interval over seeds): A (+5.0 pp, +3.0 to +7.0, n = 5).",
+		"**Not significantly different from B after correction, though the interval excludes zero**: E (-2.0 pp, -3.5 to -0.5, n = 5).",
 		"**Not significantly different from B**: C (+3.0 pp, -12.0 to +18.0; n = 3 cannot detect less than 15.0 pp).",
 		"**Fewer than 3 seeds in common, so no test**: D.",
 	} {
@@ -28,5 +31,21 @@ func TestSentences(t *testing.T) {
 	}
 	if sentences(nil) != "" {
 		t.Error("no differences have sentences")
+	}
+}
+
+// A table's p-values are apart from it, with what names its rows.
+func TestApart(t *testing.T) {
+	table := NewTable("group", "method", "average", "minus B", "p: t, perm., Holm")
+	table.AddRow("x", "A", "50.0", "+5.0", "0.001, 0.002, 0.012")
+	shown, p := apart(table)
+	if len(shown.Columns) != 4 || len(shown.Rows[0]) != 4 || shown.Rows[0][3].Text != "+5.0" {
+		t.Errorf("shown: %v", shown)
+	}
+	if len(p.Columns) != 2 || p.Rows[0][0].Text != "A" || p.Rows[0][1].Text != "0.001, 0.002, 0.012" {
+		t.Errorf("apart: %v", p)
+	}
+	if shown, p := apart(NewTable("method", "average")); p != nil || len(shown.Columns) != 2 {
+		t.Errorf("without p-values: %v, %v", shown, p)
 	}
 }
