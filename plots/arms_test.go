@@ -59,7 +59,6 @@ func TestRegistry(t *testing.T) {
 	}
 }
 
-
 // An arm that the registry does not know has neither CEG's colour nor the grey of chance, with others of
 // its kind beside it, too.
 func TestOwnArms(t *testing.T) {

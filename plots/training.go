@@ -19,7 +19,7 @@ type TrainingData struct {
 	Queried []float64
 }
 
-// Training plots a run's loss and its accuracies, with rings at query rounds.
+// Training plots a run's loss and its accuracies from 0 to 100%, with rings at query rounds.
 func Training(t Theme, d TrainingData) (*Grid, error) {
 	if err := t.check(); err != nil {
 		return nil, err
@@ -43,12 +43,14 @@ func Training(t Theme, d TrainingData) (*Grid, error) {
 		{lines{xLabel: "Epoch", yLabel: accuracyLabel, curves: accuracies, whole: true}, shown},
 	} {
 		p := Panel{Plot: t.NewPlot(l.xLabel, l.yLabel)}
-		p.Plot.Y.Min, p.Plot.Y.Max = 0, 100
 		if len(l.curves) > 0 {
 			var err error
 			if p, err = t.panel(l.lines, l.looks, nil); err != nil {
 				return nil, err
 			}
+		}
+		if l.yLabel == accuracyLabel {
+			p.Plot.Y.Min, p.Plot.Y.Max = 0, 100 // so that a point does not look like ten
 		}
 		p.Plot.X.Min, p.Plot.X.Max = 0, 1.02*d.Epochs
 		p.Plot.X.Tick.Marker = wholeTicks{}

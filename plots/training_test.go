@@ -28,6 +28,9 @@ func TestTraining(t *testing.T) {
 		if len(g.Panels) != 2 || len(g.Legend) != 2 || g.Legend[0].Name != "target" {
 			t.Errorf("%d panels, legend %v; want 2, the target and what was asked", len(g.Panels), g.Legend)
 		}
+		if y := g.Panels[1].Plot.Y; y.Min != 0 || y.Max != 100 {
+			t.Errorf("accuracy from %v to %v, want 0 to 100", y.Min, y.Max)
+		}
 		for _, p := range g.Panels {
 			if x := p.Plot.X; x.Min != 0 || x.Max < 20 || x.Max > 21 {
 				t.Errorf("the axis goes from %v to %v, want 0 to about 20", x.Min, x.Max)

@@ -121,9 +121,9 @@ func counted(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// LabelSavings shows label savings in a figure and a table: for each target of a budget figure, the
-// number of labels with which the other method reaches the method's accuracy. pool is the number of
-// images that percentages refer to; 0 if budgets are numbers of labels.
+// LabelSavings shows label savings in a figure, and in a table that is folded away: for each target
+// of a budget figure, the number of labels with which the other method reaches the method's accuracy.
+// pool is the number of images that percentages refer to; 0 if budgets are numbers of labels.
 func LabelSavings(d plots.BudgetData, method, other string, pool int) {
 	titleOf := func(name string) string { // of the curve with a name
 		for _, target := range d.Targets {
@@ -179,11 +179,13 @@ func LabelSavings(d plots.BudgetData, method, other string, pool int) {
 			picture.Curves = append(picture.Curves, saved)
 		}
 	}
-	if len(picture.Curves) > 0 {
-		Show(plots.Savings(Theme(), picture))
-	}
 	t.Notes = []string{"Between measured budgets: linear interpolation over the logarithm of the budget. Means over seeds, without intervals."}
-	Table(t, nil)
+	if len(picture.Curves) == 0 {
+		Table(t, nil)
+		return
+	}
+	Show(plots.Savings(Theme(), picture))
+	Markdown("%s", folded("The numbers", markdownOf(t)))
 }
 
 // FinalAccuracy states the final values of a figure's curves, highest first.

@@ -158,17 +158,22 @@ func TestNewUser(t *testing.T) {
 // figures are made from the stored records of the whole study.
 func TestStudyOfThePaper(t *testing.T) {
 	testall.Need(t, "trains for a minute")
-	for _, page := range []string{"README.md", "runs.md"} {
+	for _, c := range []struct{ page, study, dir, stored string }{
+		{"README.md", "paper-emoji.yaml", "emoji", "paper-emoji"},
+		{"runs.md", "table3-glyphs.yaml", "glyphs", "glyphs"},
+	} {
 		u := newNewcomer(t)
-		scripts, err := filepath.Abs("..")
-		if err == nil {
-			err = os.Symlink(scripts, filepath.Join(u.dir, "scripts"))
+		for _, folder := range []string{"scripts", "datasets"} {
+			path, err := filepath.Abs(filepath.Join("..", "..", folder))
+			if err == nil {
+				err = os.Symlink(path, filepath.Join(u.dir, folder))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		first, rest, _ := strings.Cut(blockOf(t, page, "table3-glyphs.yaml").text, "\n")
-		records := filepath.Join(u.dir, "runs", "glyphs")
+		first, rest, _ := strings.Cut(blockOf(t, c.page, c.study).text, "\n")
+		records := filepath.Join(u.dir, "runs", c.dir)
 		u.until(first, func(string) bool {
 			found, _ := filepath.Glob(filepath.Join(records, "*", result.RecordsFile))
 			return len(found) > 0
@@ -176,14 +181,14 @@ func TestStudyOfThePaper(t *testing.T) {
 		if err := os.RemoveAll(records); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.CopyFS(records, os.DirFS(filepath.Join(resultsDir, "glyphs"))); err != nil {
+		if err := os.CopyFS(records, os.DirFS(filepath.Join(resultsDir, c.stored))); err != nil {
 			t.Fatal(err)
 		}
 		if out := u.run(rest); !strings.Contains(out, "CEG (published schedule)") {
-			t.Errorf("%s: no row of CEG in\n%s", page, out)
+			t.Errorf("%s: no row of CEG in\n%s", c.page, out)
 		}
 		if !exists(filepath.Join(u.dir, "epochs.svg")) {
-			t.Errorf("%s: there is no epochs.svg", page)
+			t.Errorf("%s: there is no epochs.svg", c.page)
 		}
 	}
 }
