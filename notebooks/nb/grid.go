@@ -24,7 +24,8 @@ func Grid(name string, methods, budgets, targets []string, n int, change ...func
 		r := newRun(methods[0], change...)
 		info, _ := datasets.Lookup(r.dataset())
 		if targets = info.Domains; targets == nil {
-			Check(fmt.Errorf("the domains of data set %q depend on its files: name the targets", r.dataset()))
+			data, _ := Data(r.dataset(), r.Root)
+			targets = data.Domains
 		}
 	}
 	if IsQuick() {

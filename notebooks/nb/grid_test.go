@@ -71,6 +71,12 @@ func TestGrid(t *testing.T) {
 	if len(dirs) != 8 || len(seen) != 8 || !seen["uniform-ce 2% sketch"] {
 		t.Errorf("%d runs: %v", len(dirs), seen)
 	}
+	features := Grid("mine", []string{"logistic"}, nil, nil, 1, func(r *Run) { r.Dataset, r.Root = "features", "../results/digits.safetensors" })
+	for i, want := range []string{"cartoon", "photo", "print", "sketch"} {
+		if len(features) != 4 || Result(features[i]).Target != want {
+			t.Fatalf("without targets %q, want a run on each domain of the file", features)
+		}
+	}
 	groups := byBudget(dirs)
 	if len(groups) != 2 || groups[0].budget != "2%" || len(groups[1].dirs) != 4 || len(byBudget(dirs[:4])) > 1 || len(byBudget(dirs[:6])) > 1 {
 		t.Errorf("by budgets %+v; of one method %+v; of one and of two %+v", groups, byBudget(dirs[:4]), byBudget(dirs[:6]))
@@ -88,7 +94,7 @@ func TestGrid(t *testing.T) {
 	}
 	if text := panics(t, func() {
 		Grid("mine", []string{"ceg"}, nil, nil, 1, func(r *Run) { r.Dataset = "features" })
-	}); !strings.Contains(text, "name the targets") {
+	}); !strings.Contains(text, "give its path as the root") {
 		t.Errorf("error %q", text)
 	}
 }
