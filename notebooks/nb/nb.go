@@ -124,7 +124,7 @@ func Table(t *result.Table, err error) {
 }
 
 // apart divides a table into one without p-values and one of them, with the columns that name the
-// rows; nil if there are none.
+// rows and the note on them; nil if there are none.
 func apart(t *result.Table) (shown, p *result.Table) {
 	at := slices.IndexFunc(t.Columns, func(c result.Column) bool { return strings.HasPrefix(c.Name, "p: ") })
 	if at < 0 {
@@ -146,7 +146,14 @@ func apart(t *result.Table) (shown, p *result.Table) {
 			from.Rows = append(from.Rows, cells)
 		}
 	}
-	shown, p = &result.Table{Title: t.Title, Notes: t.Notes}, &result.Table{}
+	shown, p = &result.Table{Title: t.Title}, &result.Table{}
+	for _, note := range t.Notes {
+		if strings.HasPrefix(note, "p: ") {
+			p.Notes = append(p.Notes, note)
+		} else {
+			shown.Notes = append(shown.Notes, note)
+		}
+	}
 	pick(shown, func(i int) bool { return i != at })
 	pick(p, func(i int) bool { return i == at || t.Columns[i].Name == "method" || t.Columns[i].Name == "budget" })
 	return shown, p

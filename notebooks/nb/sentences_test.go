@@ -38,7 +38,11 @@ func TestSentences(t *testing.T) {
 func TestApart(t *testing.T) {
 	table := NewTable("group", "method", "average", "minus B", "p: t, perm., Holm")
 	table.AddRow("x", "A", "50.0", "+5.0", "0.001, 0.002, 0.012")
+	table.Notes = []string{"p: two-sided", "n: seeds"}
 	shown, p := apart(table)
+	if len(shown.Notes) != 1 || len(p.Notes) != 1 || shown.Notes[0] != "n: seeds" {
+		t.Errorf("notes %q and %q", shown.Notes, p.Notes)
+	}
 	if len(shown.Columns) != 4 || len(shown.Rows[0]) != 4 || shown.Rows[0][3].Text != "+5.0" {
 		t.Errorf("shown: %v", shown)
 	}
