@@ -52,7 +52,7 @@ figure epochs paper-emoji epochs.svg --method uniform-ce --method "ceg w/o L_ac 
 figure budget paper budget.svg
 figure sensitivity paper-emoji-sensitivity sensitivity.svg
 figure targets domains-emoji domains.svg --preset authors
-figure targets domains-glyphs domains-glyphs.svg --preset authors
+figure targets domains-glyphs-early domains-glyphs.svg --preset authors --plan domains-glyphs-early --plan domains-glyphs-early-merged
 figure epochs paper objectives.svg --method jigen --method fact --method ceg --method "uniform-ce all labels at once"
 # Of one run on emoji, whose map and scores are with its records.
 for name in tsne scores queried; do
