@@ -170,9 +170,13 @@ func meanSD(s *result.Summary, sameN bool) string {
 	return text
 }
 
+// PValues is the name of the column with p-values of Student's t, of the exact sign-flip test, and of
+// t after Holm's correction.
+const PValues = "p: t, perm., Holm"
+
 // claimColumns are the columns with the rows' differences from the baseline.
 func claimColumns(baseline string) []result.Column {
-	return []result.Column{{Name: "minus " + baseline, Right: true}, {Name: "p: t, perm., Holm", Right: true}}
+	return []result.Column{{Name: "minus " + baseline, Right: true}, {Name: PValues, Right: true}}
 }
 
 // claimCells formats a difference with its interval, and with its p-values.

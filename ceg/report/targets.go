@@ -56,7 +56,7 @@ func (f *Folder) targetTable(g group, o TableOptions) (*result.Table, error) {
 		Columns: []result.Column{{Name: "method"}, {Name: "budget"}},
 	}
 	targets := grids[0].targets
-	for _, name := range slices.Concat(targets, []string{"seeds", "in favour", "mean over targets", "p: t, perm., Holm"}) {
+	for _, name := range slices.Concat(targets, []string{"seeds", "in favour", "mean over targets", PValues}) {
 		table.Columns = append(table.Columns, result.Column{Name: name, Right: true})
 	}
 	var all []*claim

@@ -27,6 +27,7 @@ import (
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
+	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/plots"
 )
@@ -126,7 +127,7 @@ func Table(t *result.Table, err error) {
 // apart divides a table into one without p-values and one of them, with the columns that name the
 // rows and the note on them; nil if there are none.
 func apart(t *result.Table) (shown, p *result.Table) {
-	at := slices.IndexFunc(t.Columns, func(c result.Column) bool { return strings.HasPrefix(c.Name, "p: ") })
+	at := slices.IndexFunc(t.Columns, func(c result.Column) bool { return c.Name == report.PValues })
 	if at < 0 {
 		return t, nil
 	}

@@ -36,7 +36,7 @@ func TestSentences(t *testing.T) {
 
 // A table's p-values are apart from it, with what names its rows.
 func TestApart(t *testing.T) {
-	table := NewTable("group", "method", "average", "minus B", "p: t, perm., Holm")
+	table := NewTable("group", "method", "average", "minus B", report.PValues)
 	table.AddRow("x", "A", "50.0", "+5.0", "0.001, 0.002, 0.012")
 	table.Notes = []string{"p: two-sided", "n: seeds"}
 	shown, p := apart(table)

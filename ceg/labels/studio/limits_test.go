@@ -80,20 +80,17 @@ func pngOf(width, height uint32) []byte {
 // task without a prediction; few of their bytes are read.
 func TestLargeImages(t *testing.T) {
 	p := open(t)
-	type tell func(sent *atomic.Int64) http.HandlerFunc
-	say := func(head []byte, n int64, long bool) tell {
-		return func(sent *atomic.Int64) http.HandlerFunc {
-			return func(w http.ResponseWriter, r *http.Request) {
-				if long {
-					w.Header().Set("Content-Length", fmt.Sprint(n))
+	say := func(head []byte, n int64, long bool, sent *atomic.Int64) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			if long {
+				w.Header().Set("Content-Length", fmt.Sprint(n))
+			}
+			w.Write(head)
+			for n := n - int64(len(head)); n > 0; n -= 1 << 16 {
+				if _, err := w.Write(make([]byte, min(n, 1<<16))); err != nil {
+					return
 				}
-				w.Write(head)
-				for n := n - int64(len(head)); n > 0; n -= 1 << 16 {
-					if _, err := w.Write(make([]byte, min(n, 1<<16))); err != nil {
-						return
-					}
-					sent.Add(min(n, 1<<16))
-				}
+				sent.Add(min(n, 1<<16))
 			}
 		}
 	}
@@ -101,12 +98,14 @@ func TestLargeImages(t *testing.T) {
 	p.o.Address = studio.URL
 	for _, c := range []struct {
 		title      string
-		tell       tell
+		head       []byte
+		n          int64
+		long       bool
 		sent, most int64 // of 30 images
 	}{
-		{"400 MB each", say(pngOf(9000, 9000), 400<<20, true), 30 << 20, 32 << 20},
-		{"400 MB each, not announced", say(pngOf(9000, 9000), 400<<20, false), 2 * maxPicture, 1<<30 + 1},
-		{"89 megapixels each", say(pngOf(9458, 9458), 200, true), 1 << 20, 32 << 20},
+		{"400 MB each", pngOf(9000, 9000), 400 << 20, true, 30 << 20, 32 << 20},
+		{"400 MB each, not announced", pngOf(9000, 9000), 400 << 20, false, 2 * maxPicture, 1<<30 + 1},
+		{"89 megapixels each", pngOf(9458, 9458), 200, true, 1 << 20, 32 << 20},
 	} {
 		var many []string
 		for i := range 60 {
@@ -119,7 +118,7 @@ func TestLargeImages(t *testing.T) {
 			p.start(t.TempDir())
 			p.model.seen = nil
 			var sent atomic.Int64 // of this request alone: the server may still be sending for the last one
-			studio.reset(c.tell(&sent))
+			studio.reset(say(c.head, c.n, c.long, &sent))
 			status, reply := 0, ""
 			got := allocates(func() { status, reply = p.post("/"+token+"/predict", predictOf(many[:n]...)) })
 			want, text := http.StatusRequestEntityTooLarge, "select fewer tasks"
