@@ -30,12 +30,12 @@ func (f *Folder) budgetTable(g group, o TableOptions) (*result.Table, error) {
 		return table, nil
 	}
 
-	table := &result.Table{Title: fmt.Sprintf("Methods over the budget on %s: %s, %%, average over targets, %s", datasetTitle(g.dataset), o.measureTitle(), atRule(o.Rule))}
+	table := &result.Table{Title: fmt.Sprintf("Methods over the budget on %s: %s, %%, average over targets, %s", f.titleOf(g.dataset), o.measureTitle(), atRule(o.Rule))}
 	table.Columns = []result.Column{{Name: "method"}}
 	for _, t := range grids {
 		table.Columns = append(table.Columns, result.Column{Name: t.budget, Right: true})
 		if t.baseline != nil {
-			table.Columns = append(table.Columns, claimColumns(t.baseline.short)...)
+			table.Columns = append(table.Columns, t.claimColumns()...)
 		}
 	}
 	var rows []*row // the first with each label
@@ -57,7 +57,7 @@ func (f *Folder) budgetTable(g group, o TableOptions) (*result.Table, error) {
 			s := r.average.summary()
 			cells = append(cells, result.Cell{Text: meanSD(s, t.seeds() > 0), Bold: s != nil && s.Mean == t.best(average)[0]})
 			if t.baseline != nil {
-				cells = append(cells, claimCells(t.claims[r])...)
+				cells = append(cells, t.claimCells(r)...)
 			}
 		}
 		table.Rows = append(table.Rows, cells)

@@ -84,8 +84,8 @@ func TestChosenAgainst(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := [][]string{
-		{chosenName, "52.00 ± 2.00", "74.00 ± 5.29", "63.00 ± 3.61", "3", "+5.33 (+1.54 to +9.13, n = 3)", "0.026, 0.250, 0.026"},
-		{chosenName + " of two", "52.00 ± 2.00", "63.33 ± 3.06", "57.67 ± 2.52", "3", "", ""},
+		{chosenName, "52.00 ± 2.00", "74.00 ± 5.29", "63.00 ± 3.61", "3", "+5.33 (+1.54 to +9.13, n = 3)", "1 of 2", "0.026, 0.250, 0.026"},
+		{chosenName + " of two", "52.00 ± 2.00", "63.33 ± 3.06", "57.67 ± 2.52", "3", "", "", ""},
 	}
 	if len(tables[0].Rows) != len(want) {
 		t.Fatalf("%d rows, want %d", len(tables[0].Rows), len(want))

@@ -421,6 +421,18 @@ func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, er
 	return t, nil
 }
 
+// countSeries counts the targets in favour of a method among the claims of the series.
+func (c *claim) countSeries(list []series, claims []*claim, method string) {
+	for i, s := range list {
+		if s.method == method && s.target != average && claims[i] != nil {
+			c.targets++
+			if claims[i].Mean > 0 {
+				c.favour++
+			}
+		}
+	}
+}
+
 // claimsOver finds what each series gains over the baseline on its target; nil for the
 // baseline itself, and where it has none. The notes say what the p-values are.
 func claimsOver(list []series, baseline string) (claims []*claim, notes []string, err error) {
@@ -437,6 +449,11 @@ func claimsOver(list []series, baseline string) (claims []*claim, notes []string
 			all = append(all, c)
 		}
 		claims = append(claims, c)
+	}
+	for i, s := range list {
+		if c := claims[i]; c != nil && s.target == average {
+			c.countSeries(list, claims, s.method)
+		}
 	}
 	return claims, correct(all), nil
 }

@@ -24,7 +24,7 @@ func (f *Folder) confusions(o TableOptions) ([]*result.Table, error) {
 			return (group{r.Dataset, r.Preset}) != g || r.Sweep != nil || r.Budget != budget || len(o.Methods) > 0 && !slices.ContainsFunc(o.Methods, func(m string) bool { return f.means(m, r) })
 		})
 		for _, label := range labelsOf(runs) {
-			sum := confused{label: label, name: f.ArmName(withLabel(runs, label)[0]), group: g, budget: budget, targets: map[string]bool{}, seeds: map[uint64]bool{}}
+			sum := confused{label: label, name: f.ArmName(withLabel(runs, label)[0]), group: g, dataset: f.titleOf(g.dataset), budget: budget, targets: map[string]bool{}, seeds: map[uint64]bool{}}
 			for _, r := range withLabel(runs, label) {
 				out, err := f.Outcome(r)
 				if err == nil && out != nil {
@@ -53,6 +53,7 @@ func (f *Folder) confusions(o TableOptions) ([]*result.Table, error) {
 type confused struct {
 	label, name, budget string
 	group               group
+	dataset             string // as a reader calls it
 	classes             []string
 	sum                 result.Confusion
 	runs, old           int // with counts, and without
@@ -93,7 +94,7 @@ func (c *confused) add(r result.PlannedRun, out *result.Run) error {
 
 // table has a row per class and a column per prediction.
 func (c *confused) table() *result.Table {
-	t := &result.Table{Title: fmt.Sprintf("Confusion matrix of %s on %s, preset %s: images of the target domain at the last epoch, with %s labels", c.name, datasetTitle(c.group.dataset), c.group.preset, c.budget)}
+	t := &result.Table{Title: fmt.Sprintf("Confusion matrix of %s on %s, preset %s: images of the target domain at the last epoch, with %s labels", c.name, c.dataset, c.group.preset, c.budget)}
 	t.Columns = []result.Column{{Name: "class"}}
 	for _, name := range c.classes {
 		t.Columns = append(t.Columns, result.Column{Name: name, Right: true})

@@ -205,7 +205,7 @@ func (f *Folder) Epochs(o FigureOptions) (plots.EpochsData, error) {
 		return d, errNoMethod
 	}
 	targets := targetsOf(runs)
-	d.Title = onTargets(o, targets)
+	d.Title = onTargets(f.titleOf(o.Dataset), targets)
 	tally := result.Record.Target
 	switch measured, unmeasured, err := f.measured(runs); {
 	case err != nil:
@@ -213,7 +213,7 @@ func (f *Folder) Epochs(o FigureOptions) (plots.EpochsData, error) {
 	case measured != "" && unmeasured != "":
 		return d, fmt.Errorf("%s has a target with labels and %s has none: they do not share an axis", measured, unmeasured)
 	case unmeasured != "":
-		tally, d.Title = result.Record.SourceVal, datasetTitle(o.Dataset)+", source validation"
+		tally, d.Title = result.Record.SourceVal, f.titleOf(o.Dataset)+", source validation"
 	}
 	for _, label := range o.Methods {
 		own := withLabel(runs, label)

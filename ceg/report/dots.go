@@ -11,7 +11,7 @@ import (
 // method; each argument is a run or a folder of runs. With several targets there is a group for
 // their average, over the seeds that have all of them.
 func DotsOver(dirs ...string) (d plots.DotsData, err error) {
-	runs, _, _, err := readSame(dirs)
+	runs, targets, _, err := readSame(dirs)
 	if err != nil {
 		return d, err
 	}
@@ -24,7 +24,7 @@ func DotsOver(dirs ...string) (d plots.DotsData, err error) {
 	if err != nil {
 		return d, err
 	}
-	d.Title = datasetTitle(runs[0].Config.Data.Dataset)
+	d.Title = datasetTitle(runs[0].Config.Data.Dataset, targets...)
 	if c := Chance(runs[0].Config.Data.Dataset, runs[0].Run); c != nil {
 		d.References = append(d.References, *c)
 	}

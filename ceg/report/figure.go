@@ -232,12 +232,12 @@ func accuracy(rule string) func(*result.Run) (float64, error) {
 // errNoSeed is the error of an empty figure.
 var errNoSeed = errors.New("no seed is finished on all target domains; see ledg study status")
 
-// onTargets describes the targets of an average.
-func onTargets(o FigureOptions, targets []string) string {
+// onTargets describes the targets of an average on a data set of that title.
+func onTargets(dataset string, targets []string) string {
 	if len(targets) == 1 {
-		return fmt.Sprintf("%s, target %s", datasetTitle(o.Dataset), targets[0])
+		return fmt.Sprintf("%s, target %s", dataset, targets[0])
 	}
-	return fmt.Sprintf("%s, average of %d targets", datasetTitle(o.Dataset), len(targets))
+	return fmt.Sprintf("%s, average of %d targets", dataset, len(targets))
 }
 
 // caption returns the caption of a single run.

@@ -328,3 +328,23 @@ func TestFigureOfTwoPresets(t *testing.T) {
 		t.Errorf("authors alone: %+v", d.Targets[0].Curves)
 	}
 }
+
+// Features are called after the data set that has their targets, if only one has.
+func TestDatasetTitle(t *testing.T) {
+	for _, c := range []struct {
+		name, want string
+		targets    []string
+	}{
+		{"features", "features of emoji", []string{"noto", "openmoji"}},
+		{"features", "features of PACS", []string{"art_painting", "photo", "sketch"}},
+		{"features", "features", []string{"photo"}}, // of PACS or glyphs
+		{"features", "features", []string{"noto", "photo"}},
+		{"features", "features", nil},
+		{"glyphs", "glyphs", []string{"photo"}},
+		{"mine", "mine", []string{"noto"}},
+	} {
+		if got := datasetTitle(c.name, c.targets...); got != c.want {
+			t.Errorf("%s with targets %v is called %q, want %q", c.name, c.targets, got, c.want)
+		}
+	}
+}

@@ -11,10 +11,36 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// datasetTitle is what a reader calls a data set.
-func datasetTitle(name string) string {
+// datasetTitle is what a reader calls a data set. Features are called after the one data set that
+// has all of the targets, if there is one.
+func datasetTitle(name string, targets ...string) string {
 	info, _ := datasets.Lookup(name)
-	return cmp.Or(info.Title, name)
+	title := cmp.Or(info.Title, name)
+	if !info.Vectors || len(targets) == 0 {
+		return title
+	}
+	var of []string
+	for _, d := range datasets.All() {
+		foreign := func(target string) bool { return !slices.Contains(d.Domains, target) }
+		if !slices.ContainsFunc(targets, foreign) {
+			of = append(of, d.Title)
+		}
+	}
+	if len(of) != 1 {
+		return title
+	}
+	return title + " of " + of[0]
+}
+
+// titleOf is what a reader calls a data set of the folder.
+func (f *Folder) titleOf(dataset string) string {
+	var targets []string
+	for _, r := range f.Runs {
+		if r.Dataset == dataset {
+			targets = append(targets, r.Target)
+		}
+	}
+	return datasetTitle(dataset, targets...)
 }
 
 // paperColumns are the paper's averages beside ours: the columns of the table's own data set, or
@@ -44,7 +70,7 @@ func (t *grid) title() string {
 	if n, ok := strings.CutPrefix(t.spec.Name, "table"); ok {
 		title = fmt.Sprintf("Table %s of the paper (%s)", n, t.spec.Title)
 	}
-	return fmt.Sprintf("%s on %s: %s, %%, with %s labels, %s", title, datasetTitle(t.group.dataset), t.o.measureTitle(), t.budget, atRule(t.o.Rule))
+	return fmt.Sprintf("%s on %s: %s, %%, with %s labels, %s", title, t.dataset, t.o.measureTitle(), t.budget, atRule(t.o.Rule))
 }
 
 // columns lists the columns with our numbers and their content.
@@ -76,7 +102,7 @@ func (t *grid) wide() *result.Table {
 		table.Columns = append(table.Columns, result.Column{Name: name, Right: true})
 	}
 	if t.baseline != nil {
-		table.Columns = append(table.Columns, claimColumns(t.baseline.short)...)
+		table.Columns = append(table.Columns, t.claimColumns()...)
 	}
 	best := t.best(samples)
 	group := ""
@@ -107,7 +133,7 @@ func (t *grid) wide() *result.Table {
 			text(p(r))
 		}
 		if t.baseline != nil {
-			cells = append(cells, claimCells(t.claims[r])...)
+			cells = append(cells, t.claimCells(r)...)
 		}
 		table.Rows = append(table.Rows, cells)
 	}
@@ -174,7 +200,28 @@ func meanSD(s *result.Summary, sameN bool) string {
 // t after Holm's correction.
 const PValues = "p: t, perm., Holm"
 
+// InFavour is the name of the column with the targets on which a row is above the baseline.
+const InFavour = "in favour"
+
 // claimColumns are the columns with the rows' differences from the baseline.
+func (t *grid) claimColumns() []result.Column {
+	columns := claimColumns(t.baseline.short)
+	if len(t.targets) > 1 {
+		columns = slices.Insert(columns, 1, result.Column{Name: InFavour, Right: true})
+	}
+	return columns
+}
+
+// claimCells are a row's cells of these columns.
+func (t *grid) claimCells(r *row) []result.Cell {
+	cells := claimCells(t.claims[r])
+	if len(t.targets) > 1 {
+		cells = slices.Insert(cells, 1, result.Cell{Text: t.claims[r].inFavour()})
+	}
+	return cells
+}
+
+// claimColumns are the columns of a difference from a baseline.
 func claimColumns(baseline string) []result.Column {
 	return []result.Column{{Name: "minus " + baseline, Right: true}, {Name: PValues, Right: true}}
 }
@@ -313,6 +360,9 @@ func (t *grid) addNotes() {
 	t.noteMissing()
 	if t.baseline != nil {
 		note("minus %s: differences of the averages over targets, paired by seed, with a 95%% Student-t interval, not corrected for the number of rows.", t.baseline.short)
+		if len(t.targets) > 1 {
+			note("in favour: the targets on which the mean over seeds is above %s.", t.baseline.short)
+		}
 		t.noteUndecided()
 		t.notes = append(t.notes, t.claimNotes...)
 		t.noteWarnings()
@@ -320,7 +370,7 @@ func (t *grid) addNotes() {
 	if len(t.spec.Rows) > 0 {
 		note("paper: averages of five runs with ResNet-18 at 224 px, by a model selection that it does not state (%s).", PaperSource)
 		if !slices.Contains(t.spec.Datasets, t.group.dataset) {
-			note("Our results are on %s and the paper's are not: compare orders, not values.", datasetTitle(t.group.dataset))
+			note("Our results are on %s and the paper's are not: compare orders, not values.", t.dataset)
 		}
 	}
 }

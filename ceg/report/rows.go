@@ -210,6 +210,33 @@ type claim struct {
 	// holm is its p-value corrected for all differences of the table; NaN where it
 	// has none.
 	holm float64
+	// favour is the number of targets on which the mean over seeds is above the baseline's, of
+	// the targets that both have.
+	favour, targets int
+}
+
+// inFavour is the number of targets in favour, of all; empty for fewer than two.
+func (c *claim) inFavour() string {
+	if c == nil || c.targets < 2 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d", c.favour, c.targets)
+}
+
+// countTargets counts the targets in favour.
+func (c *claim) countTargets(r, baseline *row, targets []string) {
+	for _, target := range targets {
+		a, b := r.cells[target], baseline.cells[target]
+		if a == nil || b == nil {
+			continue
+		}
+		if d, err := result.Paired(a.trials, b.trials); err == nil {
+			c.targets++
+			if d.Mean > 0 {
+				c.favour++
+			}
+		}
+	}
 }
 
 // compare finds what the rows of the grids of one table gain over the baselines. Rows
@@ -227,6 +254,7 @@ func compare(grids ...*grid) {
 				continue
 			}
 			c := &claim{Difference: d}
+			c.countTargets(r, t.baseline, t.targets)
 			t.claims[r] = c
 			list = append(list, c)
 		}

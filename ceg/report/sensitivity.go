@@ -45,7 +45,7 @@ func (f *Folder) Sensitivity(o FigureOptions) (plots.SensitivityData, error) {
 		}
 		switch len(names) {
 		case 1:
-			s := plots.Sweep{Title: onTargets(o, targets), XLabel: ParameterLabel(names[0]), References: refs, Chosen: points[0].usual(o, targets, names[0])}
+			s := plots.Sweep{Title: onTargets(f.titleOf(o.Dataset), targets), XLabel: ParameterLabel(names[0]), References: refs, Chosen: points[0].usual(o, targets, names[0])}
 			s.Published = publishedSweep(names[0], s.Chosen)
 			for _, p := range points {
 				i := slices.IndexFunc(s.Curves, func(c plots.Curve) bool { return c.Name == p.method })
@@ -62,7 +62,7 @@ func (f *Folder) Sensitivity(o FigureOptions) (plots.SensitivityData, error) {
 				if n < 0 {
 					n = len(points)
 				}
-				d.Surfaces = append(d.Surfaces, surface(o, names, points[:n], targets, refs))
+				d.Surfaces = append(d.Surfaces, surface(o, names, points[:n], targets, f.titleOf(o.Dataset), refs))
 				points = points[n:]
 			}
 		default:
@@ -101,9 +101,9 @@ func publishedSweep(name string, usual *float64) (list []plots.Published) {
 }
 
 // surface makes a heat map of one method's points.
-func surface(o FigureOptions, names []string, points []sweepPoint, targets []string, refs []plots.Reference) plots.Surface {
+func surface(o FigureOptions, names []string, points []sweepPoint, targets []string, dataset string, refs []plots.Reference) plots.Surface {
 	s := plots.Surface{
-		Title: plots.Symbols(points[0].title) + ", " + onTargets(o, targets), XLabel: ParameterLabel(names[0]), YLabel: ParameterLabel(names[1]), References: refs,
+		Title: plots.Symbols(points[0].title) + ", " + onTargets(dataset, targets), XLabel: ParameterLabel(names[0]), YLabel: ParameterLabel(names[1]), References: refs,
 	}
 	x, y := points[0].usual(o, targets, names[0]), points[0].usual(o, targets, names[1])
 	for _, p := range points {

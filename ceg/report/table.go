@@ -256,6 +256,7 @@ func (f *Folder) usualBudget(g group) string {
 type grid struct {
 	spec       PaperTable
 	group      group
+	dataset    string // as a reader calls it
 	o          TableOptions
 	budget     string
 	targets    []string
@@ -272,7 +273,7 @@ type grid struct {
 
 // grid collects the numbers of a table; nil if the folder plans no run for it.
 func (f *Folder) grid(spec PaperTable, g group, o TableOptions) (*grid, error) {
-	t := &grid{versions: newVersions(), spec: spec, group: g, o: o, budget: cmp.Or(o.Budget, f.usualBudget(g))}
+	t := &grid{versions: newVersions(), spec: spec, group: g, dataset: f.titleOf(g.dataset), o: o, budget: cmp.Or(o.Budget, f.usualBudget(g))}
 	t.addRows(f)
 	if len(o.Methods) > 0 {
 		shown := map[*row]bool{}

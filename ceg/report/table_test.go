@@ -434,7 +434,7 @@ func TestTargetsOfBudget(t *testing.T) {
 func TestVariantsBelong(t *testing.T) {
 	r := result.PlannedRun{Dataset: "glyphs", Preset: "authors", Method: "fixmatch", Variant: "TypiClust", Budget: "5%"}
 	for name, want := range map[string]bool{allMethods: true, allBudgets: true, "table3": false} {
-		g := grid{spec: PaperTable{Name: name}, group: group{"glyphs", "authors"}, budget: "5%"}
+		g := grid{spec: PaperTable{Name: name}, group: group{"glyphs", "authors"}, dataset: "glyphs", budget: "5%"}
 		if got := g.belongs(r); got != want {
 			t.Errorf("%s: fixmatch TypiClust belongs %v, want %v", name, got, want)
 		}

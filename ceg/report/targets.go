@@ -52,11 +52,11 @@ func (f *Folder) targetTable(g group, o TableOptions) (*result.Table, error) {
 		return nil
 	}
 	table := &result.Table{
-		Title:   fmt.Sprintf("Differences to %s on %s: %s, %%, %s", name, datasetTitle(g.dataset), o.measureTitle(), atRule(o.Rule)),
+		Title:   fmt.Sprintf("Differences to %s on %s: %s, %%, %s", name, f.titleOf(g.dataset), o.measureTitle(), atRule(o.Rule)),
 		Columns: []result.Column{{Name: "method"}, {Name: "budget"}},
 	}
 	targets := grids[0].targets
-	for _, name := range slices.Concat(targets, []string{"seeds", "in favour", "mean over targets", PValues}) {
+	for _, name := range slices.Concat(targets, []string{"seeds", InFavour, "mean over targets", PValues}) {
 		table.Columns = append(table.Columns, result.Column{Name: name, Right: true})
 	}
 	var all []*claim

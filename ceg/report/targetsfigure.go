@@ -35,7 +35,7 @@ func (f *Folder) Targets(o FigureOptions) (d plots.DotsData, err error) {
 			return 100 * v, err
 		}
 	}
-	d.Title = datasetTitle(o.Dataset) + ", " + o.Budget
+	d.Title = f.titleOf(o.Dataset) + ", " + o.Budget
 	for _, target := range targetsOf(runs) {
 		g := plots.Target{Name: target}
 		for _, label := range labels {

@@ -16,6 +16,9 @@ type Verdict struct {
 	// Holm is the p-value with Holm's correction over all differences of the table; NaN for
 	// none.
 	Holm float64
+	// Favour is the number of targets on which the row's mean is above the baseline's, of Targets;
+	// 0 of 0 if that was not counted.
+	Favour, Targets int
 }
 
 // Verdicts returns the differences in the last column of the named tables, one of [TableNames],
@@ -42,7 +45,7 @@ func (f *Folder) Verdicts(name string, o TableOptions) (list []Verdict, err erro
 		}
 		for _, r := range t.rows {
 			if c := t.claims[r]; c != nil {
-				list = append(list, Verdict{r.name, t.baseline.name, c.Difference, c.holm})
+				list = append(list, Verdict{r.name, t.baseline.name, c.Difference, c.holm, c.favour, c.targets})
 			}
 		}
 	}
@@ -64,7 +67,7 @@ func VerdictsOver(dirs ...string) (list []Verdict, err error) {
 	claims, _, err := claimsOver(all, all[0].method)
 	for i, c := range claims {
 		if c != nil && all[i].target == all[len(all)-1].target {
-			list = append(list, Verdict{all[i].name, all[0].name, c.Difference, c.holm})
+			list = append(list, Verdict{all[i].name, all[0].name, c.Difference, c.holm, c.favour, c.targets})
 		}
 	}
 	return list, err

@@ -36,12 +36,15 @@ func sentences(list []report.Verdict) string {
 	baseline := list[0].Baseline
 	var below, above, uncorrected, same, few []string
 	for _, v := range list {
-		name := fmt.Sprintf("%s (%+.1f pp, %+.1f to %+.1f, n = %d)", v.Row, 100*v.Mean, 100*v.Low, 100*v.High, v.N)
+		name := fmt.Sprintf("%s: %+.1f pp (%+.1f to %+.1f, n = %d)", v.Row, 100*v.Mean, 100*v.Low, 100*v.High, v.N)
+		if v.Targets > 1 {
+			name += fmt.Sprintf(", above on %d of %d targets", v.Favour, v.Targets)
+		}
 		switch {
 		case !v.HasInterval():
 			few = append(few, v.Row)
 		case !v.ExcludesZero():
-			same = append(same, fmt.Sprintf("%s (%+.1f pp, %+.1f to %+.1f; n = %d cannot detect less than %.1f pp)", v.Row, 100*v.Mean, 100*v.Low, 100*v.High, v.N, 100*v.Detectable()))
+			same = append(same, fmt.Sprintf("%s; cannot detect less than %.1f pp", name, 100*v.Detectable()))
 		case v.Holm >= significance:
 			uncorrected = append(uncorrected, name)
 		case v.Mean < 0:
@@ -51,7 +54,7 @@ func sentences(list []report.Verdict) string {
 		}
 	}
 	var b strings.Builder
-	what := " (Holm-corrected; difference with 95% interval over seeds): "
+	what := " (Holm-corrected; difference with 95% interval over seeds):"
 	for _, s := range []struct {
 		of   string
 		list []string
@@ -61,8 +64,8 @@ func sentences(list []report.Verdict) string {
 		{"**Not significantly different from " + baseline + "**", same},
 	} {
 		if len(s.list) > 0 {
-			fmt.Fprintf(&b, "%s%s%s.\n\n", s.of, what, strings.Join(s.list, "; "))
-			what = ": "
+			fmt.Fprintf(&b, "%s%s\n\n* %s\n\n", s.of, what, strings.Join(s.list, "\n* "))
+			what = ":"
 		}
 	}
 	if len(few) > 0 {

@@ -114,14 +114,56 @@ func NewTable(columns ...string) *result.Table {
 	return t
 }
 
-// Table shows a table. Its p-values are folded away below it.
+// Table shows a table. Its p-values are folded away below it, and in a table of more than nine other
+// columns so are those of the targets.
 func Table(t *result.Table, err error) {
 	shown, p := apart(Must(t, err))
+	shown, targets := narrow(shown)
 	text := markdownOf(shown)
+	if targets != nil {
+		text += folded("each target", markdownOf(targets))
+	}
 	if p != nil {
 		text += folded("p-values", markdownOf(p))
 	}
 	Markdown("%s", text)
+}
+
+// widest is the number of columns that fit the width of a notebook.
+const widest = 9
+
+// narrow divides a table that is too wide into one without the columns of the targets, which are
+// between the method and the average, and one of them; nil if it fits.
+func narrow(t *result.Table) (shown, targets *result.Table) {
+	named := func(name string) int {
+		return slices.IndexFunc(t.Columns, func(c result.Column) bool { return c.Name == name })
+	}
+	method, average := named("method"), named("average")
+	if len(t.Columns) <= widest || method < 0 || average < 0 {
+		return t, nil
+	}
+	shown, targets = &result.Table{Title: t.Title, Notes: t.Notes}, &result.Table{}
+	pick(t, shown, func(i int) bool { return i <= method || i >= average })
+	pick(t, targets, func(i int) bool { return i >= method && i < average })
+	return shown, targets
+}
+
+// pick copies columns of a table to another.
+func pick(from, to *result.Table, keep func(column int) bool) {
+	for i, c := range from.Columns {
+		if keep(i) {
+			to.Columns = append(to.Columns, c)
+		}
+	}
+	for _, row := range from.Rows {
+		var cells []result.Cell
+		for i, c := range row {
+			if keep(i) {
+				cells = append(cells, c)
+			}
+		}
+		to.Rows = append(to.Rows, cells)
+	}
 }
 
 // apart divides a table into one without p-values and one of them, with the columns that name the
@@ -131,22 +173,6 @@ func apart(t *result.Table) (shown, p *result.Table) {
 	if at < 0 {
 		return t, nil
 	}
-	pick := func(from *result.Table, keep func(column int) bool) {
-		for i, c := range t.Columns {
-			if keep(i) {
-				from.Columns = append(from.Columns, c)
-			}
-		}
-		for _, row := range t.Rows {
-			var cells []result.Cell
-			for i, c := range row {
-				if keep(i) {
-					cells = append(cells, c)
-				}
-			}
-			from.Rows = append(from.Rows, cells)
-		}
-	}
 	shown, p = &result.Table{Title: t.Title}, &result.Table{}
 	for _, note := range t.Notes {
 		if strings.HasPrefix(note, "p: ") {
@@ -155,8 +181,8 @@ func apart(t *result.Table) (shown, p *result.Table) {
 			shown.Notes = append(shown.Notes, note)
 		}
 	}
-	pick(shown, func(i int) bool { return i != at })
-	pick(p, func(i int) bool { return i == at || t.Columns[i].Name == "method" || t.Columns[i].Name == "budget" })
+	pick(t, shown, func(i int) bool { return i != at })
+	pick(t, p, func(i int) bool { return i == at || t.Columns[i].Name == "method" || t.Columns[i].Name == "budget" })
 	return shown, p
 }
 
