@@ -114,11 +114,12 @@ func NewTable(columns ...string) *result.Table {
 	return t
 }
 
-// Table shows a table. Its p-values are folded away below it, and in a table of more than nine other
-// columns so are those of the targets.
+// Table shows a table. Its p-values are folded away below it. So are more than four notes, and in a
+// table of more than nine other columns those of the targets.
 func Table(t *result.Table, err error) {
 	shown, p := apart(Must(t, err))
 	shown, targets := narrow(shown)
+	shown, notes := withoutNotes(shown)
 	text := markdownOf(shown)
 	if targets != nil {
 		text += folded("each target", markdownOf(targets))
@@ -126,7 +127,23 @@ func Table(t *result.Table, err error) {
 	if p != nil {
 		text += folded("p-values", markdownOf(p))
 	}
+	if notes != nil {
+		text += folded("notes", markdownOf(notes))
+	}
 	Markdown("%s", text)
+}
+
+// withoutNotes divides a table with more than four notes into one without them and one of them; nil
+// if it has fewer.
+func withoutNotes(t *result.Table) (shown, notes *result.Table) {
+	if len(t.Notes) <= 4 {
+		return t, nil
+	}
+	notes = NewTable("note")
+	for _, n := range t.Notes {
+		notes.AddRow(n)
+	}
+	return &result.Table{Title: t.Title, Columns: t.Columns, Rows: t.Rows}, notes
 }
 
 // widest is the number of columns that fit the width of a notebook.

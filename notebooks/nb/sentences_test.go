@@ -70,3 +70,16 @@ func TestNarrow(t *testing.T) {
 		t.Errorf("a table of nine columns: %v, %v", shown, targets)
 	}
 }
+
+// Many notes are apart from the table, and a few stay with it.
+func TestWithoutNotes(t *testing.T) {
+	table := NewTable("method", "average")
+	table.Notes = []string{"a", "b", "c", "d"}
+	if shown, notes := withoutNotes(table); notes != nil || len(shown.Notes) != 4 {
+		t.Errorf("four notes: %v, %v", shown, notes)
+	}
+	table.Notes = append(table.Notes, "e")
+	if shown, notes := withoutNotes(table); len(shown.Notes) != 0 || len(notes.Rows) != 5 || notes.Rows[4][0].Text != "e" {
+		t.Errorf("five notes: %v, %v", shown, notes)
+	}
+}
