@@ -111,7 +111,7 @@ const (
 	maxLines = 12
 	// maxBytes is the largest notebook, with maps that hold their pictures: they stay in the
 	// history for good.
-	maxBytes = 4 << 20
+	maxBytes = 2 << 20
 )
 
 // machinePath matches a path that exists on one machine alone.

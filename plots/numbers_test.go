@@ -293,3 +293,34 @@ func TestAxisLabelsFit(t *testing.T) {
 		}
 	}
 }
+
+// Changes from the chosen setting are paired by index; the paper's are from its own.
+func TestSweepChanges(t *testing.T) {
+	chosen := 0.3
+	s := Sweep{
+		Chosen:     &chosen,
+		Curves:     []Curve{{Name: "ceg", Points: []Point{{0, []float64{40, 44}}, {0.3, []float64{42, 45}}}}},
+		References: []Reference{{"other", 41}},
+		Published:  []Published{{"paper", []PublishedPoint{{0.3, 79}, {1, 78.5}}}, {"elsewhere", []PublishedPoint{{1, 50}}}},
+	}
+	got, err := s.changes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := got.Curves[0].Points; !slices.Equal(p[0].Values, []float64{-2, -1}) || !slices.Equal(p[1].Values, []float64{0, 0}) {
+		t.Errorf("the curve changes by %v", p)
+	}
+	if got.References[0].Y != -2.5 {
+		t.Errorf("the reference is at %g, want 41 - 43.5", got.References[0].Y)
+	}
+	if len(got.Published) != 1 || got.Published[0].Points[1].Y != -0.5 {
+		t.Errorf("the paper changes by %v", got.Published)
+	}
+	if s.Curves[0].Points[0].Values[0] != 40 {
+		t.Error("the sweep itself was changed")
+	}
+	s.Curves[0].Points[0].Values = []float64{40}
+	if _, err := s.changes(); err == nil {
+		t.Error("values of other seeds have a change")
+	}
+}

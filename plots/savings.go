@@ -15,6 +15,8 @@ type SavingsData struct {
 	// Curves are one per target domain: X is the number of labels of Method, the only value the
 	// number with which Other has the same mean accuracy.
 	Curves []Curve
+	// Ticks are the names of Method's budgets by their X, such as "106 (5%)"; others are numbers.
+	Ticks map[float64]string
 }
 
 // Savings plots label savings: how many labels one method needs for the accuracy of another. Points
@@ -34,7 +36,7 @@ func Savings(t Theme, d SavingsData) (*Grid, error) {
 		targets.take(c.Name, i)
 	}
 	p, err := t.panel(lines{
-		xLabel: "Labels for " + d.Method, yLabel: "Labels for " + d.Other, curves: d.Curves, markers: true, ends: len(d.Curves) <= labelled,
+		xLabel: "Labels for " + d.Method, yLabel: "Labels for " + d.Other, curves: d.Curves, markers: true, tickEvery: d.Ticks != nil, ticks: d.Ticks, ends: len(d.Curves) <= labelled,
 	}, targets, targets)
 	if err != nil {
 		return nil, err

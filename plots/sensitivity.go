@@ -3,8 +3,10 @@ package plots
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -29,9 +31,60 @@ type SensitivityData struct {
 	Surfaces []Surface
 	// ValueLabel labels the values. Empty means "Accuracy (%)".
 	ValueLabel string
+	// Changes draws sweeps as changes from the chosen setting, so that results of ours and of the
+	// paper share a scale. Values at the same index of a curve's points are of the same seed.
+	Changes bool
 }
 
 const accuracyLabel = "Accuracy (%)"
+
+// changes returns the sweep's differences from the chosen setting: of a curve value by value, of
+// references from the first curve's mean, of the paper's results from its own.
+func (s Sweep) changes() (Sweep, error) {
+	at := func(c Curve) []float64 {
+		for _, p := range c.Points {
+			if s.Chosen != nil && p.X == *s.Chosen {
+				return p.Values
+			}
+		}
+		return nil
+	}
+	out := s
+	out.Curves, out.References, out.Published = nil, nil, nil
+	for _, c := range s.Curves {
+		usual, points := at(c), []Point(nil)
+		for _, p := range c.Points {
+			if len(p.Values) != len(usual) {
+				return out, fmt.Errorf("plots: changes of %q at %g: %d values, want %d as at the chosen setting", c.Name, p.X, len(p.Values), len(usual))
+			}
+			q := Point{X: p.X}
+			for i, v := range p.Values {
+				q.Values = append(q.Values, v-usual[i])
+			}
+			points = append(points, q)
+		}
+		c.Points = points
+		out.Curves = append(out.Curves, c)
+	}
+	if len(s.Curves) > 0 {
+		mean := stat.Mean(at(s.Curves[0]), nil)
+		for _, r := range s.References {
+			out.References = append(out.References, Reference{r.Name, r.Y - mean})
+		}
+	}
+	for _, p := range s.Published {
+		i := slices.IndexFunc(p.Points, func(q PublishedPoint) bool { return q.X == *s.Chosen })
+		if i < 0 {
+			continue
+		}
+		change := Published{Name: p.Name}
+		for _, q := range p.Points {
+			change.Points = append(change.Points, PublishedPoint{q.X, q.Y - p.Points[i].Y})
+		}
+		out.Published = append(out.Published, change)
+	}
+	return out, nil
+}
 
 // Sensitivity plots how results depend on settings: a panel of lines per swept setting and a
 // heat map per pair of settings, with other methods as reference lines (figure "Sensitivity" of
@@ -52,9 +105,19 @@ func Sensitivity(t Theme, d SensitivityData) (*Grid, error) {
 	framed := false
 	chosen := draw.LineStyle{Color: t.Muted, Width: 0.8, Dashes: []vg.Length{1, 2}}
 	marked := false
+	label := d.ValueLabel
+	if d.Changes {
+		label = "Change (pp)"
+	}
 	for _, s := range d.Sweeps {
+		if d.Changes {
+			var err error
+			if s, err = s.changes(); err != nil {
+				return nil, err
+			}
+		}
 		l := lines{
-			title: s.Title, xLabel: s.XLabel, yLabel: d.ValueLabel, curves: s.Curves, references: s.References,
+			title: s.Title, xLabel: s.XLabel, yLabel: label, curves: s.Curves, references: s.References,
 			markStyle: chosen, tickEvery: true, markers: true, published: s.Published,
 		}
 		if s.Chosen != nil {
@@ -87,6 +150,9 @@ func Sensitivity(t Theme, d SensitivityData) (*Grid, error) {
 		g.Legend = append(g.Legend, Entry{"chosen setting", []plot.Thumbnailer{upright{line: chosen}}, dotWidth})
 	}
 	g.Note = t.runsNote(len(d.Sweeps) > 0, curves...)
+	if d.Changes && len(d.Sweeps) > 0 {
+		g.Note += " Changes are from the chosen setting, paired by seed; the paper's from its own."
+	}
 	if framed {
 		g.Note += " Frame: chosen setting."
 	}

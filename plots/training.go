@@ -17,6 +17,8 @@ type TrainingData struct {
 	Loss, Source, Target []Point
 	// Queried holds the x values of query rounds.
 	Queried []float64
+	// Chance is the accuracy of guessing, in percent; nil if it is unknown.
+	Chance *Reference
 }
 
 // Training plots a run's loss and its accuracies from 0 to 100%, with rings at query rounds.
@@ -33,6 +35,11 @@ func Training(t Theme, d TrainingData) (*Grid, error) {
 			accuracies = append(accuracies, Curve{Name: c.Name, Title: c.Title, Points: c.Points, Queried: d.Queried})
 		}
 	}
+	var chance []Reference
+	if d.Chance != nil {
+		chance = append(chance, *d.Chance)
+	}
+	refs := &looks{theme: t, dash: true}
 	ink := t
 	ink.Methods = []color.Color{t.Ink}
 	for _, l := range []struct {
@@ -40,12 +47,12 @@ func Training(t Theme, d TrainingData) (*Grid, error) {
 		looks *looks
 	}{
 		{lines{xLabel: "Epoch", yLabel: "Loss", curves: []Curve{{Name: "loss", Points: d.Loss}}, whole: true}, &looks{theme: ink}},
-		{lines{xLabel: "Epoch", yLabel: accuracyLabel, curves: accuracies, whole: true}, shown},
+		{lines{xLabel: "Epoch", yLabel: accuracyLabel, curves: accuracies, references: chance, whole: true}, shown},
 	} {
 		p := Panel{Plot: t.NewPlot(l.xLabel, l.yLabel)}
 		if len(l.curves) > 0 {
 			var err error
-			if p, err = t.panel(l.lines, l.looks, nil); err != nil {
+			if p, err = t.panel(l.lines, l.looks, refs); err != nil {
 				return nil, err
 			}
 		}
@@ -56,7 +63,7 @@ func Training(t Theme, d TrainingData) (*Grid, error) {
 		p.Plot.X.Tick.Marker = wholeTicks{}
 		g.Panels = append(g.Panels, p)
 	}
-	g.Legend = shown.entries
+	g.Legend = append(shown.entries, refs.entries...)
 	if len(d.Queried) > 0 && len(accuracies) > 0 {
 		g.Legend = append(g.Legend, Entry{"query round", []plot.Thumbnailer{queried{draw.LineStyle{Color: t.Muted}, t}}, 0})
 	}

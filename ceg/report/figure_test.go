@@ -143,6 +143,9 @@ func TestSensitivityData(t *testing.T) {
 		t.Errorf("sweep is %+v", s)
 	}
 	same(t, "references", s.References, []plots.Reference{{Name: "Random + cross-entropy (published schedule, preset paper) (n = 2)", Y: 30}, {Name: "CEG selection + cross-entropy (published schedule, preset paper) (n = 2)", Y: 30}, {Name: "Random + CEG loss (published schedule, preset paper) (n = 2)", Y: 30}, {Name: "chance, 10 classes", Y: 10}})
+	if d.Changes {
+		t.Error("a seed is missing, and the figure shows changes")
+	}
 	u := d.Surfaces[0]
 	same(t, "surface", u.Cells, []plots.Cell{
 		{X: 1, Y: 1, Values: []float64{30.5, 31.5}}, {X: 1, Y: 2, Values: []float64{30.5, 31.5}},
@@ -156,7 +159,10 @@ func TestSensitivityData(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "point", d.Sweeps[0].Curves[0].Points[0], plots.Point{X: 0, Values: []float64{29, 30, 31}})
-	same(t, "reference", d.Sweeps[0].References, []plots.Reference{{Name: "CEG selection + cross-entropy (published schedule, preset paper) (n = 3)", Y: 30}, {Name: "chance, 10 classes", Y: 10}})
+	same(t, "reference", d.Sweeps[0].References, []plots.Reference{{Name: "CEG selection + cross-entropy (published schedule, preset paper) (n = 3)", Y: 30}})
+	if !d.Changes {
+		t.Error("all seeds are at all points, and the figure shows no changes")
+	}
 }
 
 func TestBudgetData(t *testing.T) {

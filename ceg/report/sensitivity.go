@@ -35,6 +35,7 @@ func (f *Folder) Sensitivity(o FigureOptions) (plots.SensitivityData, error) {
 	if err != nil {
 		return d, err
 	}
+	comparable := true
 	for _, names := range sweeps(runs) {
 		points, err := f.sweepPoints(o, names, runs, targets)
 		if err != nil {
@@ -47,6 +48,7 @@ func (f *Folder) Sensitivity(o FigureOptions) (plots.SensitivityData, error) {
 		case 1:
 			s := plots.Sweep{Title: onTargets(f.titleOf(o.Dataset), targets), XLabel: ParameterLabel(names[0]), References: refs, Chosen: points[0].usual(o, targets, names[0])}
 			s.Published = publishedSweep(names[0], s.Chosen)
+			comparable = comparable && samePoints(points, s.Chosen)
 			for _, p := range points {
 				i := slices.IndexFunc(s.Curves, func(c plots.Curve) bool { return c.Name == p.method })
 				if i < 0 {
@@ -72,7 +74,8 @@ func (f *Folder) Sensitivity(o FigureOptions) (plots.SensitivityData, error) {
 	if len(d.Sweeps)+len(d.Surfaces) == 0 {
 		return d, errNoSeed
 	}
-	if c := f.chance(runs); c != nil { // a heat map has numbers
+	d.Changes = comparable && len(d.Sweeps) > 0
+	if c := f.chance(runs); c != nil && !d.Changes { // a heat map has numbers
 		for i, s := range d.Sweeps {
 			d.Sweeps[i].References = append(slices.Clone(s.References), *c)
 		}
@@ -98,6 +101,18 @@ func publishedSweep(name string, usual *float64) (list []plots.Published) {
 		return nil
 	}
 	return []plots.Published{pacs, office}
+}
+
+// samePoints reports whether every method has the usual value, and the same finished seeds there as
+// at its other points, so that changes from it are paired.
+func samePoints(points []sweepPoint, usual *float64) bool {
+	for _, p := range points {
+		i := slices.IndexFunc(points, func(q sweepPoint) bool { return usual != nil && q.method == p.method && q.at[0] == *usual })
+		if i < 0 || len(p.values) != len(p.seeds) || !slices.Equal(p.seeds, points[i].seeds) {
+			return false
+		}
+	}
+	return true
 }
 
 // surface makes a heat map of one method's points.
@@ -131,7 +146,8 @@ func sweeps(runs []result.PlannedRun) [][]string {
 type sweepPoint struct {
 	method, title string
 	at            []float64 // in the order of the sweep's names
-	values        []float64
+	values        []float64 // by seed, of those finished on all targets
+	seeds         []uint64  // planned
 }
 
 // sweepPoints collects the points of one sweep, sorted by method and place.
@@ -155,6 +171,11 @@ func (f *Folder) sweepPoints(o FigureOptions, names []string, runs []result.Plan
 	}
 	for i := range points {
 		var err error
+		for _, r := range at[i] {
+			points[i].seeds = append(points[i].seeds, r.Seed)
+		}
+		slices.Sort(points[i].seeds)
+		points[i].seeds = slices.Compact(points[i].seeds)
 		if points[i].values, err = f.perSeed(at[i], targets, accuracy(o.Rule)); err != nil {
 			return nil, err
 		}

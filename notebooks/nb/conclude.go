@@ -138,7 +138,7 @@ func LabelSavings(d plots.BudgetData, method, other string, pool int) {
 		}
 		return name
 	}
-	picture := plots.SavingsData{Method: titleOf(method), Other: titleOf(other)}
+	picture := plots.SavingsData{Method: titleOf(method), Other: titleOf(other), Ticks: map[float64]string{}}
 	t := NewTable("target", titleOf(method), "accuracy", titleOf(other)+" needs", "saved")
 	for _, target := range d.Targets {
 		a := slices.IndexFunc(target.Curves, func(c plots.Curve) bool { return c.Name == method })
@@ -155,6 +155,9 @@ func LabelSavings(d plots.BudgetData, method, other string, pool int) {
 		points := target.Curves[b].Points
 		saved := plots.Curve{Name: target.Name}
 		for _, s := range report.Savings(target.Curves[a], target.Curves[b]) {
+			if pool > 0 {
+				picture.Ticks[float64(labels(s.Budget))] = fmt.Sprintf("%d (%g%%)", labels(s.Budget), s.Budget)
+			}
 			row := []string{target.Name, fmt.Sprintf("%d labels", labels(s.Budget)), fmt.Sprintf("%.1f%%", s.Accuracy)}
 			if !math.IsInf(s.Worth, 0) {
 				saved.Points = append(saved.Points, plots.Point{X: float64(labels(s.Budget)), Values: []float64{float64(labels(s.Worth))}})

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/learner/model"
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
@@ -24,9 +25,12 @@ type (
 	Record        = result.Record
 	Query         = result.Query
 	SiteOptions   = visit.Options
+	Interval      = audit.Interval
 	Dataset       = datasets.Dataset
 	Truth         = datasets.Truth
 	Tile          = plots.Tile
+	Score         = plots.Score
+	ContactData   = plots.ContactData
 	Curve         = plots.Curve
 	Point         = plots.Point
 	EpochsData    = plots.EpochsData
@@ -47,10 +51,11 @@ func Describe(name, root string) {
 }
 
 // Images shows images in rows, with class, domain and scores below.
-func Images(tiles []Tile) Fig {
-	return showFig(func(t plots.Theme) (*plots.Grid, error) {
-		return plots.ContactSheet(t, plots.ContactData{Tiles: tiles})
-	})
+func Images(tiles []Tile) Fig { return ContactSheet(ContactData{Tiles: tiles}) }
+
+// ContactSheet shows images in rows of Columns, with a note below.
+func ContactSheet(d ContactData) Fig {
+	return showFig(func(t plots.Theme) (*plots.Grid, error) { return plots.ContactSheet(t, d) })
 }
 
 // Epochs shows curves over epochs.

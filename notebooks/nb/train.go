@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"html"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +17,7 @@ import (
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/learner/model"
+	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
 	"github.com/ledg-go/ledg/ceg/study"
@@ -43,7 +46,9 @@ func Set(name string, value any) func(*Run) {
 // method is a name of config.Methods, STRATEGY+OBJECTIVE, or the preset ledg. By default runs
 // use glyphs with the target photo, 5% of the labels and seed 1.
 //
-// It shows the learning curves, for a finished run once in a session.
+// It shows the learning curves, for a finished run once in a session. A run whose labels people give
+// (exploration.oracle = ask) says how many it waits for, and the same call goes on with it when they
+// are there.
 func Train(name, method string, change ...func(*Run)) (dir string) {
 	return (&bar{runs: 1}).train(name, method, change...)
 }
@@ -72,6 +77,12 @@ func (b *bar) train(name, method string, change ...func(*Run)) (dir string) {
 	var err error
 	if o.Weights, o.Style, err = model.OpenWeights(context.Background(), &c, words, checkpoint.Exists(o.Dir), nil); err == nil {
 		_, err = ceg.Run(context.Background(), c, o)
+	}
+	if awaiting := new(ceg.ErrAwaitingLabels); errors.As(err, &awaiting) {
+		if text := awaiting.Error(); firstSeen(o.Dir + text) {
+			b.html("<p>" + html.EscapeString(text) + "</p>")
+		}
+		return o.Dir
 	}
 	Check(err)
 	firstSeen(o.Dir)
@@ -188,7 +199,7 @@ func (b *bar) end(dir string) {
 		text += fmt.Sprintf(", %.1f%% on the target after %d epochs", 100*last.TargetAccuracy, run.Result.Epochs)
 	}
 	h := newHistory(run.Result.Epochs, run.Records)
-	h.Title = labelOf(run)
+	h.Title, h.Chance = labelOf(run), report.Chance(run.Config.Data.Dataset, run)
 	b.still(h, text)
 }
 

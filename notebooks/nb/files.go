@@ -1,0 +1,120 @@
+package nb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image/png"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/evaluate/audit"
+	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/site"
+	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/regular"
+)
+
+// SaveImages writes images of a built-in data set as PNG files: at most n of each class and domain, in
+// the folder that place returns for them, or nowhere if it returns "". Files that exist stay. It
+// returns the true class of such a file by its path.
+func SaveImages(dataset string, n int, place func(domain, class string) string) (class func(file string) string) {
+	d, truth := Data(dataset, "")
+	count := map[[2]int]int{}
+	for i, e := range d.Examples {
+		of := [2]int{e.Domain, truth.Class(i)}
+		dir := place(d.Domains[of[0]], d.Classes[of[1]])
+		if count[of]++; dir == "" || count[of] > n {
+			continue
+		}
+		Check(saveImage(d, i, filepath.Join(dir, fmt.Sprintf("%05d.png", i))))
+	}
+	return func(file string) string {
+		i := Must(strconv.Atoi(strings.TrimSuffix(filepath.Base(file), ".png")))
+		return d.Classes[truth.Class(i)]
+	}
+}
+
+// saveImage writes an image to a file that is not there yet, whole or not at all.
+func saveImage(d *datasets.Dataset, i int, file string) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		return err
+	}
+	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	m, err := d.Image(i)
+	if err != nil {
+		return err
+	}
+	return regular.WriteFile(file, func(w io.Writer) error { return png.Encode(w, m.ToImage()) })
+}
+
+// LabelCounts shows how many labels a run has of each domain and class.
+func LabelCounts(dir string) {
+	classes := Result(dir).Classes
+	count := map[string]map[string]int{}
+	var domains []string
+	for _, q := range Queries(dir) {
+		if count[q.Domain] == nil {
+			count[q.Domain] = map[string]int{}
+			domains = append(domains, q.Domain)
+		}
+		count[q.Domain][q.Class]++
+	}
+	slices.Sort(domains)
+	t := NewTable(slices.Concat([]string{"domain"}, classes, []string{"all"})...)
+	for _, domain := range domains {
+		row, all := []string{domain}, 0
+		for _, class := range classes {
+			row, all = append(row, fmt.Sprint(count[domain][class])), all+count[domain][class]
+		}
+		t.AddRow(append(row, fmt.Sprint(all))...)
+	}
+	Table(t, nil)
+}
+
+// Predict classifies the image files in a folder, at any depth, with the model of a finished run or of
+// a site's folder. It writes a table as `ledg predict` does: .csv, .parquet or .jsonl.
+func Predict(dir, images, table string) {
+	p := Must(predict.Open(dir))
+	defer p.Close()
+	done := Must(p.Files(context.Background(), predict.FilesOptions{Images: []string{images}, Out: table}))
+	fmt.Printf("%d images predicted, %d could not be read\n", done.Predicted, done.Failed)
+}
+
+// Contact shows images of a table by [Predict]: a row each of the n most confident, the n with the
+// smallest margin between the two best classes, and the n farthest from all labelled images.
+func Contact(table string, n int) Fig {
+	return ContactSheet(Must(predict.Contact(table, n)))
+}
+
+// Classify returns the class of each image file by the model of a finished run or of a site's folder.
+func Classify(dir string, files ...string) (classes []string) {
+	p := Must(predict.OpenWith(ceg.Options{Dir: dir, Backend: "go"}))
+	defer p.Close()
+	Check(p.Look(context.Background(), files, func(i int, _, logits []float32, err error) error {
+		if err != nil {
+			return fmt.Errorf("%s: %w", files[i], err)
+		}
+		classes = append(classes, p.Model.Data.Classes[slices.Index(logits, slices.Max(logits))])
+		return nil
+	}))
+	return classes
+}
+
+// AdaptationSet returns the images that a site's first visit has labelled for adaptation, by their
+// paths relative to its folder of images.
+func AdaptationSet(dir string) (ids []string) { return Must(site.Read(dir)).Visits[0].A }
+
+// Wilson returns Wilson's 95% interval of the proportion of n images that are right.
+func Wilson(right, n int) Interval {
+	return audit.Wilson(result.Tally{Correct: right, Total: n})
+}
