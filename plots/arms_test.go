@@ -126,3 +126,18 @@ func TestArmsOverEpochs(t *testing.T) {
 		}
 	}
 }
+
+// Up to the number of shapes, no two names in a figure have one marker.
+func TestMarkersDiffer(t *testing.T) {
+	l := &looks{theme: Print()}
+	curves := []Curve{{Name: "a", Title: arms[1]}, {Name: "b", Title: arms[10]}, {Name: "c", Title: arms[0]}}
+	l.meet(curves)
+	seen := map[shape]string{}
+	for _, c := range curves {
+		s := l.of(c.Title).shape
+		if other := seen[s]; other != "" {
+			t.Errorf("%s has the marker of %s", c.Title, other)
+		}
+		seen[s] = c.Title
+	}
+}

@@ -3,6 +3,7 @@ package plots
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -112,8 +113,9 @@ type looks struct {
 	theme   Theme
 	places  map[string]int // in the registry, or what was free
 	dashOf  map[string]int // index in dashes
-	apart   bool           // no two names have one dash, for curves without markers
-	dash    bool           // for references: one colour, distinguished by dashes
+	shapeOf map[string]shape
+	apart   bool // no two names have one dash, for curves without markers
+	dash    bool // for references: one colour, distinguished by dashes
 	entries []Entry
 }
 
@@ -184,12 +186,13 @@ func (l *looks) nearest(place int) int {
 // take gives a name a place.
 func (l *looks) take(name string, place int) {
 	if l.places == nil {
-		l.places, l.dashOf = map[string]int{}, map[string]int{}
+		l.places, l.dashOf, l.shapeOf = map[string]int{}, map[string]int{}, map[string]shape{}
 	}
 	if _, ok := l.places[name]; ok {
 		return
 	}
 	n := len(l.theme.Methods)
+	l.shapeOf[name] = l.freeShape(shape(place+place/n) % shapes)
 	dash := (place + place/n) % len(dashes)
 	used := func(dash int, color bool) bool {
 		for other, p := range l.places {
@@ -227,8 +230,19 @@ func (l *looks) of(name string) look {
 	}
 	return look{
 		line:  draw.LineStyle{Color: l.theme.Methods[i%n], Width: l.theme.LineWidth, Dashes: l.theme.scaled(dashes[l.dashOf[name]])},
-		shape: shape(i+i/n) % shapes,
+		shape: l.shapeOf[name],
 	}
+}
+
+// freeShape returns the first shape, from one on, that no name has; that one if all are taken.
+func (l *looks) freeShape(first shape) shape {
+	taken := slices.Collect(maps.Values(l.shapeOf))
+	for i := range shapes {
+		if s := (first + i) % shapes; !slices.Contains(taken, s) {
+			return s
+		}
+	}
+	return first
 }
 
 // scaled are lengths that go with the width of lines, as they are in print.

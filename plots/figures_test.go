@@ -211,8 +211,10 @@ func figures(t Theme) map[string]func() (*Grid, error) {
 		"embedding":       func() (*Grid, error) { return Embedding(t, embeddingData(1500, 7)) },
 		"embedding_many":  func() (*Grid, error) { return Embedding(t, embeddingData(4000, 65)) },
 		"scores":          func() (*Grid, error) { return Scores(t, scoresData()) },
-		"savings":         func() (*Grid, error) { return Savings(t, SavingsData{Method: "CEG", Other: "Random", Curves: few.Targets[0].Curves[:1]}) },
-		"contact":         func() (*Grid, error) { return ContactSheet(t, contactData(20)) },
+		"savings": func() (*Grid, error) {
+			return Savings(t, SavingsData{Method: "CEG", Other: "Random", Curves: few.Targets[0].Curves[:1]})
+		},
+		"contact": func() (*Grid, error) { return ContactSheet(t, contactData(20)) },
 	}
 }
 

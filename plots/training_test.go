@@ -2,6 +2,7 @@ package plots
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -54,5 +55,18 @@ func TestTraining(t *testing.T) {
 	d.Loss[1].Values[0] = math.NaN()
 	if _, err := Training(Print(), d); err == nil {
 		t.Error("a loss that is no number was drawn")
+	}
+}
+
+// The chance level is a line of the accuracies, with a legend.
+func TestTrainingChance(t *testing.T) {
+	d := trainingData()
+	d.Chance = &Reference{Name: "chance, 16 classes", Y: 6.25}
+	g, err := Training(Print(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(g.Legend, func(e Entry) bool { return e.Name == d.Chance.Name }) {
+		t.Errorf("the legend is %+v", g.Legend)
 	}
 }

@@ -242,5 +242,6 @@ func onTargets(dataset string, targets []string) string {
 
 // caption returns the caption of a single run.
 func caption(r result.PlannedRun, out *result.Run) string {
-	return strings.Replace(r.Key(), ", "+r.Label()+", ", ", "+out.Config.Arm().Name()+", ", 1)
+	key := datasetTitle(r.Dataset, r.Target) + strings.TrimPrefix(r.Key(), r.Dataset)
+	return strings.Replace(key, ", "+r.Label()+", ", ", "+out.Config.Arm().Name()+", ", 1)
 }

@@ -155,8 +155,10 @@ func LabelSavings(d plots.BudgetData, method, other string, pool int) {
 		points := target.Curves[b].Points
 		saved := plots.Curve{Name: target.Name}
 		for _, s := range report.Savings(target.Curves[a], target.Curves[b]) {
-			if pool > 0 {
+			if name := d.Ticks[s.Budget]; pool > 0 {
 				picture.Ticks[float64(labels(s.Budget))] = fmt.Sprintf("%d (%g%%)", labels(s.Budget), s.Budget)
+			} else if strings.HasSuffix(name, "%") {
+				picture.Ticks[s.Budget] = fmt.Sprintf("%d (%s)", labels(s.Budget), name)
 			}
 			row := []string{target.Name, fmt.Sprintf("%d labels", labels(s.Budget)), fmt.Sprintf("%.1f%%", s.Accuracy)}
 			if !math.IsInf(s.Worth, 0) {
