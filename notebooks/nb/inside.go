@@ -35,12 +35,12 @@ func Choose(dir, strategy string, n int) (ids []string) {
 // Reliable is an unlabelled image of CEG's reliable set, with its pseudo-label.
 type Reliable struct {
 	ID, Class string
-	// Distance is the cosine distance to the nearest centroid, that of the class.
+	// Distance is the cosine distance to the nearest centroid, whose class is Class.
 	Distance float64
 }
 
-// ReliableSet returns the share of unlabelled images that are nearest to the centroids of the labelled
-// ones (Eq. 7 and 8 of Yuan et al. 2022), by the final model of a run, the nearest first.
+// ReliableSet returns a share of the unlabelled images: the nearest to the centroids of the labelled
+// images by the final model of a run, nearest first (Eq. 7 and 8 of Yuan et al. 2022).
 func ReliableSet(dir string, share float64) (list []Reliable) {
 	e := Embed(dir)
 	c := Must(study.Candidates(e, Queries(dir)))

@@ -114,8 +114,8 @@ func NewTable(columns ...string) *result.Table {
 	return t
 }
 
-// Table shows a table. Its p-values are folded away below it. So are more than four notes, and in a
-// table of more than nine other columns those of the targets.
+// Table shows a table. Its p-values are folded away below it, and notes if there are more than four.
+// The targets' columns are folded away if the table has more than nine.
 func Table(t *result.Table, err error) {
 	shown, p := apart(Must(t, err))
 	shown, targets := narrow(shown)

@@ -47,8 +47,7 @@ func Set(name string, value any) func(*Run) {
 // use glyphs with the target photo, 5% of the labels and seed 1.
 //
 // It shows the learning curves, for a finished run once in a session. A run whose labels people give
-// (exploration.oracle = ask) says how many it waits for, and the same call goes on with it when they
-// are there.
+// (exploration.oracle = ask) ends and says how many labels it awaits. The same call resumes it.
 func Train(name, method string, change ...func(*Run)) (dir string) {
 	return (&bar{runs: 1}).train(name, method, change...)
 }
