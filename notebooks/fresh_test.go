@@ -23,8 +23,8 @@ var fromRecords = []string{"00_quickstart", "03_ablation", "04_sensitivity", "05
 // are, by how they begin.
 var always = map[string][]string{
 	"02_generalization": {"%%\nm, r := picture(", "%%\na := picture("},
-	"07_your_data":      {"%%\ndata, truth, err := datasets.Open("},
-	"09_new_site":       {"%%\nd, t := pictures()", "%%\nt := nb.NewTable(\"labels\""},
+	"07_your_data":      {"%%\nnb.Describe("},
+	"09_new_site":       {"%%\nsave()", "%%\nt := nb.NewTable(\"labels\""},
 }
 
 // What is stored of the notebooks that show records is what the records give: every

@@ -151,6 +151,9 @@ func TestCommitted(t *testing.T) {
 					continue
 				}
 				executed++
+				if source := strings.Join(c.Source, ""); strings.Contains(source, "nb.Annotate(") && strings.HasPrefix(c.shown(), "0 labels") {
+					t.Errorf("cell %d found no image to label: its run is of an earlier execution; delete it in runs/notebooks", i)
+				}
 				if c.Count == nil || *c.Count != executed {
 					t.Errorf("cell %d was not executed as number %d; run scripts/notebooks.sh --execute", i, executed)
 				}

@@ -14,6 +14,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/study"
 	"github.com/ledg-go/ledg/ceg/study/studytest"
+	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/plots"
 )
 
@@ -352,5 +353,19 @@ func TestDatasetTitle(t *testing.T) {
 		if got := datasetTitle(c.name, c.targets...); got != c.want {
 			t.Errorf("%s with targets %v is called %q, want %q", c.name, c.targets, got, c.want)
 		}
+	}
+}
+
+// Features with targets of two data sets are called after the one that has their classes.
+func TestTitleOfRun(t *testing.T) {
+	digits, _ := datasets.Lookup("glyphs")
+	run := &RecordedRun{Run: &result.Run{Result: &result.Result{Classes: digits.Classes}}}
+	run.Config.Data.Dataset = "features"
+	if got := titleOfRun(run, "sketch"); got != "features of glyphs" {
+		t.Errorf("features of digits are called %q", got)
+	}
+	run.Result.Classes = []string{"cat", "dog"}
+	if got := titleOfRun(run, "sketch"); got != "features" {
+		t.Errorf("features of other classes are called %q", got)
 	}
 }

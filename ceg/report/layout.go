@@ -11,6 +11,19 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
+// titleOfRun is what a reader calls the data set of runs with these targets, of which one is given:
+// features after the data set of its classes, too.
+func titleOfRun(run *RecordedRun, targets ...string) string {
+	if run.Result != nil {
+		for _, d := range datasets.All() {
+			if slices.Equal(d.Classes, run.Result.Classes) && len(d.Classes) > 0 {
+				targets = append(slices.Clone(targets), d.Domains...)
+			}
+		}
+	}
+	return datasetTitle(run.Config.Data.Dataset, targets...)
+}
+
 // datasetTitle is what a reader calls a data set. Features are called after the one data set that
 // has all of the targets, if there is one.
 func datasetTitle(name string, targets ...string) string {

@@ -345,7 +345,7 @@ func (r *Report) Thresholds() (lines []string) {
 		case s.Sets == nil:
 			lines = append(lines, fmt.Sprintf("prediction sets for %.4g%% coverage: audit at least %d images", 100*s.Coverage, s.Need))
 		default:
-			lines = append(lines, fmt.Sprintf("%v; %.1f classes on average", *s.Sets, s.Size))
+			lines = append(lines, fmt.Sprintf("%v; mean size %.1f classes", *s.Sets, s.Size))
 		}
 	}
 	for _, a := range r.Abstain {

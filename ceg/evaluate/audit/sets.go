@@ -102,7 +102,7 @@ func (s Sets) Of(probs []float64) (classes []int) {
 // String states the coverage guarantee.
 func (s Sets) String() string {
 	if s.Images > 0 {
-		return fmt.Sprintf("sets have the class of at least %.4g%% of the site's images, on average over audits of %d", 100*s.Coverage, s.Images)
+		return fmt.Sprintf("%.4g%% prediction sets contain the true class of at least %.4g%% of the site's images, on average over audits of %d", 100*s.Coverage, 100*s.Coverage, s.Images)
 	}
 	return fmt.Sprintf("sets for %.4g%%, no guarantee: the largest threshold of %d left-out domains, which support at most %.0f%%",
 		100*s.Coverage, s.Domains, 100*float64(s.Domains)/float64(s.Domains+1))
