@@ -70,12 +70,15 @@ func placeOf(arm string) int {
 	}
 	h := fnv.New32a()
 	h.Write([]byte(arm))
-	for i := h.Sum32() % 35; ; i++ {
-		if place := len(arms) + int(i); !slices.Contains(keptColours, place%7) {
+	for i := int(h.Sum32() % uint32(len(arms))); ; i++ {
+		if place := len(arms) + i; !slices.Contains(keptColours, place%colours) {
 			return place
 		}
 	}
 }
+
+// colours is the number of colours in the palette of a theme.
+const colours = 7
 
 // keptColours are the places in a palette of CEG and of grey, which chance has: an arm that the registry
 // does not know, such as one's own, is in neither.
