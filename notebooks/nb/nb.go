@@ -101,7 +101,7 @@ func showIn(place string, g *plots.Grid, more map[protocol.MIMEType]any) {
 		gonbui.Sync() // or the cell's program may end before it is shown
 	}
 	if g.Aside != "" {
-		Markdown("%s", "<small>"+formatted(html.EscapeString(g.Aside))+"</small>")
+		Markdown("%s", strings.TrimSpace(folded("versions", formatted(html.EscapeString(g.Aside)))))
 	}
 }
 
