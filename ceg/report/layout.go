@@ -213,14 +213,14 @@ func meanSD(s *result.Summary, sameN bool) string {
 // t after Holm's correction.
 const PValues = "p: t, perm., Holm"
 
-// InFavour is the name of the column with the targets on which a row is above the baseline.
-const InFavour = "in favour"
+// favourColumn is the name of the column with the targets on which a row is above the baseline.
+const favourColumn = "in favour"
 
 // claimColumns are the columns with the rows' differences from the baseline.
 func (t *grid) claimColumns() []result.Column {
 	columns := claimColumns(t.baseline.short)
 	if len(t.targets) > 1 {
-		columns = slices.Insert(columns, 1, result.Column{Name: InFavour, Right: true})
+		columns = slices.Insert(columns, 1, result.Column{Name: favourColumn, Right: true})
 	}
 	return columns
 }

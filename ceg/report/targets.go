@@ -56,7 +56,7 @@ func (f *Folder) targetTable(g group, o TableOptions) (*result.Table, error) {
 		Columns: []result.Column{{Name: "method"}, {Name: "budget"}},
 	}
 	targets := grids[0].targets
-	for _, name := range slices.Concat(targets, []string{"seeds", InFavour, "mean over targets", PValues}) {
+	for _, name := range slices.Concat(targets, []string{"seeds", favourColumn, "mean over targets", PValues}) {
 		table.Columns = append(table.Columns, result.Column{Name: name, Right: true})
 	}
 	var all []*claim
