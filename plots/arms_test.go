@@ -127,8 +127,13 @@ func TestArmsOverEpochs(t *testing.T) {
 	}
 }
 
-// Up to the number of shapes, no two names in a figure have one marker.
+// Palettes have one length, and up to the number of shapes no two names in a figure have one marker.
 func TestMarkersDiffer(t *testing.T) {
+	for _, theme := range []Theme{Print(), Screen(), Dark()} {
+		if len(theme.Methods) != colours {
+			t.Errorf("%d colours in a palette, want %d", len(theme.Methods), colours)
+		}
+	}
 	l := &looks{theme: Print()}
 	curves := []Curve{{Name: "a", Title: arms[1]}, {Name: "b", Title: arms[10]}, {Name: "c", Title: arms[0]}}
 	l.meet(curves)

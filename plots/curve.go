@@ -113,7 +113,7 @@ type looks struct {
 	theme   Theme
 	places  map[string]int // in the registry, or what was free
 	dashOf  map[string]int // index in dashes
-	shapeOf map[string]shape
+	shapeOf map[string]shape // different ones while there are any
 	apart   bool // no two names have one dash, for curves without markers
 	dash    bool // for references: one colour, distinguished by dashes
 	entries []Entry

@@ -323,4 +323,7 @@ func TestSweepChanges(t *testing.T) {
 	if _, err := s.changes(); err == nil {
 		t.Error("values of other seeds have a change")
 	}
+	if _, err := (Sweep{}).changes(); err == nil {
+		t.Error("a sweep without a chosen setting has changes")
+	}
 }

@@ -41,9 +41,12 @@ const accuracyLabel = "Accuracy (%)"
 // changes returns the sweep's differences from the chosen setting: of a curve value by value, of
 // references from the first curve's mean, of the paper's results from its own.
 func (s Sweep) changes() (Sweep, error) {
+	if s.Chosen == nil {
+		return s, fmt.Errorf("plots: changes of %q without a chosen setting", s.XLabel)
+	}
 	at := func(c Curve) []float64 {
 		for _, p := range c.Points {
-			if s.Chosen != nil && p.X == *s.Chosen {
+			if p.X == *s.Chosen {
 				return p.Values
 			}
 		}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -10,51 +9,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
 )
-
-// titleOfRun is what a reader calls the data set of runs with these targets, of which one is given:
-// features after the data set of its classes, too.
-func titleOfRun(run *RecordedRun, targets ...string) string {
-	if run.Result != nil {
-		for _, d := range datasets.All() {
-			if slices.Equal(d.Classes, run.Result.Classes) && len(d.Classes) > 0 {
-				targets = append(slices.Clone(targets), d.Domains...)
-			}
-		}
-	}
-	return datasetTitle(run.Config.Data.Dataset, targets...)
-}
-
-// datasetTitle is what a reader calls a data set. Features are called after the one data set that
-// has all of the targets, if there is one.
-func datasetTitle(name string, targets ...string) string {
-	info, _ := datasets.Lookup(name)
-	title := cmp.Or(info.Title, name)
-	if !info.Vectors || len(targets) == 0 {
-		return title
-	}
-	var of []string
-	for _, d := range datasets.All() {
-		foreign := func(target string) bool { return !slices.Contains(d.Domains, target) }
-		if !slices.ContainsFunc(targets, foreign) {
-			of = append(of, d.Title)
-		}
-	}
-	if len(of) != 1 {
-		return title
-	}
-	return title + " of " + of[0]
-}
-
-// titleOf is what a reader calls a data set of the folder.
-func (f *Folder) titleOf(dataset string) string {
-	var targets []string
-	for _, r := range f.Runs {
-		if r.Dataset == dataset {
-			targets = append(targets, r.Target)
-		}
-	}
-	return datasetTitle(dataset, targets...)
-}
 
 // paperColumns are the paper's averages beside ours: the columns of the table's own data set, or
 // of all if ours is another.
@@ -209,66 +163,6 @@ func meanSD(s *result.Summary, sameN bool) string {
 	return text
 }
 
-// PValues is the name of the column with p-values of Student's t, of the exact sign-flip test, and of
-// t after Holm's correction.
-const PValues = "p: t, perm., Holm"
-
-// favourColumn is the name of the column with the targets on which a row is above the baseline.
-const favourColumn = "in favour"
-
-// claimColumns are the columns with the rows' differences from the baseline.
-func (t *grid) claimColumns() []result.Column {
-	columns := claimColumns(t.baseline.short)
-	if len(t.targets) > 1 {
-		columns = slices.Insert(columns, 1, result.Column{Name: favourColumn, Right: true})
-	}
-	return columns
-}
-
-// claimCells are a row's cells of these columns.
-func (t *grid) claimCells(r *row) []result.Cell {
-	cells := claimCells(t.claims[r])
-	if len(t.targets) > 1 {
-		cells = slices.Insert(cells, 1, result.Cell{Text: t.claims[r].inFavour()})
-	}
-	return cells
-}
-
-// claimColumns are the columns of a difference from a baseline.
-func claimColumns(baseline string) []result.Column {
-	return []result.Column{{Name: "minus " + baseline, Right: true}, {Name: PValues, Right: true}}
-}
-
-// claimCells formats a difference with its interval, and with its p-values.
-func claimCells(c *claim) []result.Cell {
-	switch {
-	case c == nil:
-		return []result.Cell{{}, {}}
-	case !c.HasInterval():
-		return []result.Cell{{Text: fmt.Sprintf("%+.2f (n = %d)", 100*c.Mean, c.N)}, {}}
-	}
-	text := fmt.Sprintf("%+.2f (%+.2f to %+.2f, n = %d)", 100*c.Mean, 100*c.Low, 100*c.High, c.N)
-	if !c.ExcludesZero() {
-		text += fmt.Sprintf(" ~%.2f", 100*c.Detectable())
-	}
-	p := fmt.Sprintf("%s, %s, %s", pText(c.P), pText(c.SignFlip), pText(c.holm))
-	if c.holm > 1-result.Level {
-		p += " ~"
-	}
-	return []result.Cell{{Text: text}, {Text: p}}
-}
-
-// pText formats a p-value.
-func pText(p float64) string {
-	switch {
-	case math.IsNaN(p):
-		return "-"
-	case p < 0.0005:
-		return "<0.001"
-	}
-	return fmt.Sprintf("%.3f", p)
-}
-
 // long lays the table out with one row per value and everything that belongs to
 // it: no bold, no notes, numbers in percent, empty where there is none.
 func (t *grid) long() *result.Table {
@@ -384,19 +278,6 @@ func (t *grid) addNotes() {
 		note("paper: averages of five runs with ResNet-18 at 224 px, by a model selection that it does not state (%s).", PaperSource)
 		if !slices.Contains(t.spec.Datasets, t.group.dataset) {
 			note("Our results are on %s and the paper's are not: compare orders, not values.", t.dataset)
-		}
-	}
-}
-
-// undecided explains the mark of differences that are not significant.
-const undecided = "~D: not significant, as the interval contains zero; with this n and spread less than D points cannot be detected."
-
-// noteUndecided explains the mark where a row has it.
-func (t *grid) noteUndecided() {
-	for _, c := range t.claims {
-		if c.HasInterval() && !c.ExcludesZero() {
-			t.notes = append(t.notes, undecided)
-			return
 		}
 	}
 }

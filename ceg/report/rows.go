@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -201,87 +200,4 @@ func (t *grid) findBaseline() error {
 		names = append(names, fmt.Sprintf("%q", r.label))
 	}
 	return fmt.Errorf("no row %q with a finished seed on all targets; there are %s", t.o.Baseline, cmp.Or(strings.Join(names, ", "), "none"))
-}
-
-// claim is what a row gains over the baseline: on the average over targets, paired by
-// seed.
-type claim struct {
-	result.Difference
-	// holm is its p-value corrected for all differences of the table; NaN where it
-	// has none.
-	holm float64
-	// favour is the number of targets on which the mean over seeds is above the baseline's, of
-	// the targets that both have.
-	favour, targets int
-}
-
-// inFavour is the number of targets in favour, of all; empty for fewer than two.
-func (c *claim) inFavour() string {
-	if c == nil || c.targets < 2 {
-		return ""
-	}
-	return fmt.Sprintf("%d of %d", c.favour, c.targets)
-}
-
-// countTargets counts the targets in favour.
-func (c *claim) countTargets(r, baseline *row, targets []string) {
-	for _, target := range targets {
-		a, b := r.cells[target], baseline.cells[target]
-		if a == nil || b == nil {
-			continue
-		}
-		if d, err := result.Paired(a.trials, b.trials); err == nil {
-			c.targets++
-			if d.Mean > 0 {
-				c.favour++
-			}
-		}
-	}
-}
-
-// compare finds what the rows of the grids of one table gain over the baselines. Rows
-// without a seed in common with theirs have nothing.
-func compare(grids ...*grid) {
-	var list []*claim
-	for _, t := range grids {
-		t.claims = map[*row]*claim{}
-		for _, r := range t.rows {
-			if t.baseline == nil || r == t.baseline || r.other {
-				continue
-			}
-			d, err := result.Paired(r.average.trials, t.baseline.average.trials)
-			if err != nil {
-				continue
-			}
-			c := &claim{Difference: d}
-			c.countTargets(r, t.baseline, t.targets)
-			t.claims[r] = c
-			list = append(list, c)
-		}
-	}
-	notes := correct(list)
-	for _, t := range grids {
-		t.claimNotes = notes
-	}
-}
-
-// correct corrects the p-values of all claims of a table, and returns what to say of them;
-// nothing if none has any.
-func correct(list []*claim) (notes []string) {
-	var p []float64
-	family, shown := 0, false
-	for _, c := range list {
-		p = append(p, c.P)
-		shown = shown || c.HasInterval()
-	}
-	for i, holm := range result.Holm(p) {
-		list[i].holm = holm
-		if !math.IsNaN(holm) {
-			family++
-		}
-	}
-	if !shown {
-		return nil
-	}
-	return []string{fmt.Sprintf("p: two-sided p-values of Student's t, of the exact sign-flip (permutation) test (up to n = %d; at least 2/2^n), and of t after Holm correction over this table (tests: %d). ~: the last is above %.2f.", result.MaxFlips, family, 1-result.Level)}
 }

@@ -115,7 +115,8 @@ func baselineName(grids []*grid) string {
 // Its claim is nil if a target lacks a pair of seeds.
 func (r *row) byTarget(baseline *row, targets []string) (cells []result.Cell, c *claim, err error) {
 	var row, zero []result.Trial
-	favour, least, most := 0, 0, 0
+	var in favour
+	least, most := 0, 0
 	for _, target := range targets {
 		a, b := r.cells[target], baseline.cells[target]
 		if a == nil || b == nil {
@@ -125,9 +126,7 @@ func (r *row) byTarget(baseline *row, targets []string) (cells []result.Cell, c 
 		if err != nil {
 			return nil, nil, nil // no seed in common
 		}
-		if d.Mean > 0 {
-			favour++
-		}
+		in.add(d.Mean)
 		if most == 0 {
 			least = d.N
 		}
@@ -139,7 +138,7 @@ func (r *row) byTarget(baseline *row, targets []string) (cells []result.Cell, c 
 	if least != most {
 		seeds = fmt.Sprintf("%d to %d", least, most)
 	}
-	cells = append(cells, result.Cell{Text: seeds}, result.Cell{Text: fmt.Sprintf("%d of %d", favour, len(targets))})
+	cells = append(cells, result.Cell{Text: seeds}, result.Cell{Text: in.String()})
 	over, err := result.Paired(row, zero)
 	return cells, &claim{Difference: over}, err
 }

@@ -45,7 +45,7 @@ func (f *Folder) Verdicts(name string, o TableOptions) (list []Verdict, err erro
 		}
 		for _, r := range t.rows {
 			if c := t.claims[r]; c != nil {
-				list = append(list, Verdict{r.name, t.baseline.name, c.Difference, c.holm, c.favour, c.targets})
+				list = append(list, Verdict{r.name, t.baseline.name, c.Difference, c.holm, c.favour.above, c.favour.targets})
 			}
 		}
 	}
@@ -67,7 +67,7 @@ func VerdictsOver(dirs ...string) (list []Verdict, err error) {
 	claims, _, err := claimsOver(all, all[0].method)
 	for i, c := range claims {
 		if c != nil && all[i].target == all[len(all)-1].target {
-			list = append(list, Verdict{all[i].name, all[0].name, c.Difference, c.holm, c.favour, c.targets})
+			list = append(list, Verdict{all[i].name, all[0].name, c.Difference, c.holm, c.favour.above, c.favour.targets})
 		}
 	}
 	return list, err

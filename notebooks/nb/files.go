@@ -114,7 +114,7 @@ func Classify(dir string, files ...string) (classes []string) {
 // paths relative to its folder of images.
 func AdaptationSet(dir string) (ids []string) { return Must(site.Read(dir)).Visits[0].A }
 
-// Wilson returns Wilson's 95% interval of the proportion of n images that are right.
+// Wilson returns the 95% score interval of Wilson 1927 of the proportion of n images that are right.
 func Wilson(right, n int) Interval {
 	return audit.Wilson(result.Tally{Correct: right, Total: n})
 }

@@ -60,7 +60,6 @@ func TestFiles(t *testing.T) {
 	if text := panics(t, func() { Classify(dir, filepath.Join(root, "nothing.png")) }); !strings.Contains(text, "nothing.png") {
 		t.Errorf("a missing file: %s", text)
 	}
-
 }
 
 // A run that people label waits for the labels of photos without class folders.

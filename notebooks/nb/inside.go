@@ -20,11 +20,12 @@ func Weak(m *Image, r *rand.Rand) *Image { return augment.Weak(m, r) }
 // Strong returns a strongly augmented view of an image: RandAugment and Cutout.
 func Strong(m *Image, r *rand.Rand) *Image { return augment.Strong(m, r) }
 
-// MixUp mixes two images of one size: a share lambda in [0, 1] of a, and the rest of b.
+// MixUp mixes two images of one size: a share lambda in [0, 1] of a, and the rest of b (Eq. 10 and 11 of
+// Yuan et al. 2022).
 func MixUp(a, b *Image, lambda float64) *Image { return augment.MixUp(a, b, lambda) }
 
-// Choose returns the n images that a query strategy would query next, with the final model of a run
-// and its labels.
+// Choose returns the IDs of the n images that a query strategy would query next, with the final model
+// of a run, its labels and its settings of exploration.
 func Choose(dir, strategy string, n int) (ids []string) {
 	e := Embed(dir)
 	c := Must(study.Candidates(e, Queries(dir)))
@@ -35,11 +36,11 @@ func Choose(dir, strategy string, n int) (ids []string) {
 // Reliable is an unlabelled image of CEG's reliable set, with its pseudo-label.
 type Reliable struct {
 	ID, Class string
-	// Distance is the cosine distance to the nearest centroid, whose class is Class.
+	// Distance is the cosine distance, in [0, 2], to the nearest centroid, whose class is Class.
 	Distance float64
 }
 
-// ReliableSet returns a share of the unlabelled images: the nearest to the centroids of the labelled
+// ReliableSet returns a share in [0, 1] of the unlabelled images: the nearest to the centroids of the labelled
 // images by the final model of a run, nearest first (Eq. 7 and 8 of Yuan et al. 2022).
 func ReliableSet(dir string, share float64) (list []Reliable) {
 	e := Embed(dir)

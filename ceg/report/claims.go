@@ -1,0 +1,199 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ledg-go/ledg/ceg/result"
+)
+
+// claim is what a row gains over the baseline: on the average over targets, paired by
+// seed.
+type claim struct {
+	result.Difference
+	// holm is its p-value corrected for all differences of the table; NaN where it
+	// has none.
+	holm   float64
+	favour favour
+}
+
+// favour counts the targets on which a mean is above the baseline's, of those that both have.
+type favour struct{ above, targets int }
+
+func (f *favour) add(difference float64) {
+	f.targets++
+	if difference > 0 {
+		f.above++
+	}
+}
+
+// String is "3 of 4".
+func (f favour) String() string { return fmt.Sprintf("%d of %d", f.above, f.targets) }
+
+// favourOf compares a row with a baseline on every target.
+func favourOf(r, baseline *row, targets []string) (f favour) {
+	for _, target := range targets {
+		a, b := r.cells[target], baseline.cells[target]
+		if a == nil || b == nil {
+			continue
+		}
+		if d, err := result.Paired(a.trials, b.trials); err == nil {
+			f.add(d.Mean)
+		}
+	}
+	return f
+}
+
+// compare finds what the rows of the grids of one table gain over the baselines. Rows
+// without a seed in common with theirs have nothing.
+func compare(grids ...*grid) {
+	var list []*claim
+	for _, t := range grids {
+		t.claims = map[*row]*claim{}
+		for _, r := range t.rows {
+			if t.baseline == nil || r == t.baseline || r.other {
+				continue
+			}
+			d, err := result.Paired(r.average.trials, t.baseline.average.trials)
+			if err != nil {
+				continue
+			}
+			c := &claim{Difference: d, favour: favourOf(r, t.baseline, t.targets)}
+			t.claims[r] = c
+			list = append(list, c)
+		}
+	}
+	notes := correct(list)
+	for _, t := range grids {
+		t.claimNotes = notes
+	}
+}
+
+// correct corrects the p-values of all claims of a table, and returns what to say of them;
+// nothing if none has any.
+func correct(list []*claim) (notes []string) {
+	var p []float64
+	family, shown := 0, false
+	for _, c := range list {
+		p = append(p, c.P)
+		shown = shown || c.HasInterval()
+	}
+	for i, holm := range result.Holm(p) {
+		list[i].holm = holm
+		if !math.IsNaN(holm) {
+			family++
+		}
+	}
+	if !shown {
+		return nil
+	}
+	return []string{fmt.Sprintf("p: two-sided p-values of Student's t, of the exact sign-flip (permutation) test (up to n = %d; at least 2/2^n), and of t after Holm correction over this table (tests: %d). ~: the last is above %.2f.", result.MaxFlips, family, 1-result.Level)}
+}
+
+// claimsOver finds what each series gains over the baseline on its target; nil for the
+// baseline itself, and where it has none. The notes say what the p-values are.
+func claimsOver(list []series, baseline string) (claims []*claim, notes []string, err error) {
+	var all []*claim
+	for _, s := range list {
+		var c *claim
+		i := slices.IndexFunc(list, func(b series) bool { return b.method == baseline && b.target == s.target })
+		if i >= 0 && s.method != baseline {
+			d, err := result.Paired(s.trials, list[i].trials)
+			if err != nil {
+				return nil, nil, fmt.Errorf("%s and %s on %s: %w", s.name, baseline, s.target, err)
+			}
+			c = &claim{Difference: d}
+			all = append(all, c)
+		}
+		claims = append(claims, c)
+	}
+	for i, s := range list {
+		if claims[i] == nil || s.target != average {
+			continue
+		}
+		for k, one := range list {
+			if one.method == s.method && one.target != average && claims[k] != nil {
+				claims[i].favour.add(claims[k].Mean)
+			}
+		}
+	}
+	return claims, correct(all), nil
+}
+
+// PValues is the name of the column with p-values of Student's t, of the exact sign-flip test, and of
+// t after Holm's correction.
+const PValues = "p: t, perm., Holm"
+
+// favourColumn is the name of the column with the targets on which a row is above the baseline.
+const favourColumn = "in favour"
+
+// claimColumns are the columns with the rows' differences from the baseline.
+func (t *grid) claimColumns() []result.Column {
+	columns := claimColumns(t.baseline.short)
+	if len(t.targets) > 1 {
+		columns = slices.Insert(columns, 1, result.Column{Name: favourColumn, Right: true})
+	}
+	return columns
+}
+
+// claimCells are a row's cells of these columns.
+func (t *grid) claimCells(r *row) []result.Cell {
+	cells := claimCells(t.claims[r])
+	if len(t.targets) > 1 {
+		text := ""
+		if c := t.claims[r]; c != nil {
+			text = c.favour.String()
+		}
+		cells = slices.Insert(cells, 1, result.Cell{Text: text})
+	}
+	return cells
+}
+
+// claimColumns are the columns of a difference from a baseline.
+func claimColumns(baseline string) []result.Column {
+	return []result.Column{{Name: "minus " + baseline, Right: true}, {Name: PValues, Right: true}}
+}
+
+// claimCells formats a difference with its interval, and with its p-values.
+func claimCells(c *claim) []result.Cell {
+	switch {
+	case c == nil:
+		return []result.Cell{{}, {}}
+	case !c.HasInterval():
+		return []result.Cell{{Text: fmt.Sprintf("%+.2f (n = %d)", 100*c.Mean, c.N)}, {}}
+	}
+	text := fmt.Sprintf("%+.2f (%+.2f to %+.2f, n = %d)", 100*c.Mean, 100*c.Low, 100*c.High, c.N)
+	if !c.ExcludesZero() {
+		text += fmt.Sprintf(" ~%.2f", 100*c.Detectable())
+	}
+	p := fmt.Sprintf("%s, %s, %s", pText(c.P), pText(c.SignFlip), pText(c.holm))
+	if c.holm > 1-result.Level {
+		p += " ~"
+	}
+	return []result.Cell{{Text: text}, {Text: p}}
+}
+
+// pText formats a p-value.
+func pText(p float64) string {
+	switch {
+	case math.IsNaN(p):
+		return "-"
+	case p < 0.0005:
+		return "<0.001"
+	}
+	return fmt.Sprintf("%.3f", p)
+}
+
+// undecided explains the mark of differences that are not significant.
+const undecided = "~D: not significant, as the interval contains zero; with this n and spread less than D points cannot be detected."
+
+// noteUndecided explains the mark where a row has it.
+func (t *grid) noteUndecided() {
+	for _, c := range t.claims {
+		if c.HasInterval() && !c.ExcludesZero() {
+			t.notes = append(t.notes, undecided)
+			return
+		}
+	}
+}
