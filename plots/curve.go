@@ -111,11 +111,11 @@ type look struct {
 // one. It also collects the legend.
 type looks struct {
 	theme   Theme
-	places  map[string]int // in the registry, or what was free
-	dashOf  map[string]int // index in dashes
+	places  map[string]int   // in the registry, or what was free
+	dashOf  map[string]int   // index in dashes
 	shapeOf map[string]shape // different ones while there are any
-	apart   bool // no two names have one dash, for curves without markers
-	dash    bool // for references: one colour, distinguished by dashes
+	apart   bool             // no two names have one dash, for curves without markers
+	dash    bool             // for references: one colour, distinguished by dashes
 	entries []Entry
 }
 
