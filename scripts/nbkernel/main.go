@@ -6,6 +6,8 @@
 //	go tool nbkernel CONNECTION_FILE [CHECKOUT]
 //	go tool nbkernel install                    the kernel for Jupyter anywhere, and gopls
 //	go tool nbkernel uninstall
+//
+// The go command starts compilers and linkers of cells by nbkernel tool: see tool.
 package main
 
 import (
@@ -24,6 +26,8 @@ func main() {
 		err = install()
 	case len(args) == 1 && args[0] == "uninstall":
 		err = uninstall()
+	case len(args) > 1 && args[0] == "tool":
+		err = tool(args[1:])
 	case len(args) == 1:
 		err = start(args[0], "")
 	case len(args) == 2:
@@ -84,7 +88,11 @@ func start(connection, checkout string) error {
 	if err != nil {
 		return err
 	}
-	os.Setenv("GOFLAGS", strings.TrimSpace(flags+" -ldflags=-s"))
+	starts, err := toolexec(connection)
+	if err != nil {
+		return err
+	}
+	os.Setenv("GOFLAGS", strings.TrimSpace(flags+" -ldflags=-s "+starts))
 	os.Setenv("LEDG_CHECKOUT", root) // whose records notebooks elsewhere can show
 	// Runs of notebooks elsewhere go to the same folder as the repository's.
 	dir, err := os.Getwd()

@@ -1,4 +1,4 @@
-//go:build (linux && (amd64 || arm64) && (cgo || onnxruntime)) || darwin
+//go:build !cgo && ((linux && (amd64 || arm64) && onnxruntime) || darwin)
 
 package ort
 

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/internal/testall"
+)
+
+// A program that uses C is linked by Go's linker. One with a library of C of its own is linked by
+// the C compiler, and so is every program after it.
+func TestTool(t *testing.T) {
+	testall.Need(t, "programs that use C are compiled and linked")
+	if _, err := exec.LookPath("gcc"); err != nil || runtime.GOOS != "linux" {
+		t.Skip("there is no gcc here, or this is not Linux")
+	}
+	dir := t.TempDir()
+	kernel := filepath.Join(dir, "nbkernel")
+	if out, err := exec.Command("go", "build", "-o", kernel, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	file := filepath.Join(dir, "refused")
+	t.Setenv("GOFLAGS", "'-toolexec="+kernel+" tool' -buildvcs=false")
+	t.Setenv(refused, file)
+	program := func(preamble, expression string) string {
+		t.Helper()
+		source := filepath.Join(dir, "main.go")
+		text := "package main\n\n/*\n" + preamble + "\n*/\nimport \"C\"\n\nfunc main() { println(" + expression + ") }\n"
+		if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "program"), source)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		out, err := exec.Command(filepath.Join(dir, "program")).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	// A program linked by gcc has gcc's start-up code.
+	byGCC := func() bool {
+		t.Helper()
+		out, err := exec.Command("go", "tool", "nm", filepath.Join(dir, "program")).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Contains(string(out), "frame_dummy")
+	}
+
+	if got := program("static int twice(int x) { return 2*x; }", "C.twice(21)"); got != "42" || byGCC() {
+		t.Errorf("a program that uses C prints %s (linked by gcc: %v), want 42 by Go's linker", got, byGCC())
+	}
+	if _, err := os.Stat(file); err == nil {
+		t.Error("Go's linker refused a program that uses C")
+	}
+	if err := os.WriteFile(filepath.Join(dir, "thrice.c"), []byte("int thrice(int x) { return 3*x; }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"gcc -c thrice.c", "ar rc libthrice.a thrice.o"} {
+		cmd := exec.Command("sh", "-c", command)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", command, err, out)
+		}
+	}
+	if got := program("#cgo LDFLAGS: ${SRCDIR}/libthrice.a\nint thrice(int);", "C.thrice(9)"); got != "27" || !byGCC() {
+		t.Errorf("a program with a library of C prints %s (linked by gcc: %v), want 27 by gcc", got, byGCC())
+	}
+	if _, err := os.Stat(file); err != nil {
+		t.Error("that Go's linker refused a program is not remembered")
+	}
+	if got := program("static int twice(int x) { return 2*x; }", "C.twice(4)"); got != "8" || !byGCC() {
+		t.Errorf("after that, a program that uses C prints %s (linked by gcc: %v), want 8 by gcc", got, byGCC())
+	}
+	// What is wrong is said once, and by the C compiler's linker.
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	source := filepath.Join(dir, "main.go")
+	if err := os.WriteFile(source, []byte("package main\n\nimport _ \"unsafe\"\n\n//go:linkname missing main.nowhere\nfunc missing()\n\nfunc main() { missing() }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "program"), source)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err == nil || strings.Count(string(out), "nowhere") != 1 {
+		t.Errorf("a function that is nowhere: %v, %s", err, out)
+	}
+	if _, err := os.Stat(file); err == nil {
+		t.Error("a program that no linker can link is remembered as one that Go's linker refused")
+	}
+}
