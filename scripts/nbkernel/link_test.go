@@ -19,13 +19,13 @@ func TestTool(t *testing.T) {
 		t.Skip("there is no gcc here, or this is not Linux")
 	}
 	dir := t.TempDir()
-	kernel := filepath.Join(dir, "nbkernel")
-	if out, err := exec.Command("go", "build", "-o", kernel, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
 	}
 	file := filepath.Join(dir, "refused")
-	t.Setenv("GOFLAGS", "'-toolexec="+kernel+" tool' -buildvcs=false")
-	t.Setenv(refused, file)
+	t.Setenv("GOFLAGS", toolexec(root)+" -buildvcs=false")
+	t.Setenv("LEDG_REFUSED", file)
 	program := func(preamble, expression string) string {
 		t.Helper()
 		source := filepath.Join(dir, "main.go")
@@ -88,7 +88,8 @@ func TestTool(t *testing.T) {
 	}
 	cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "program"), source)
 	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err == nil || strings.Count(string(out), "nowhere") != 1 {
+	out, err := cmd.CombinedOutput()
+	if err == nil || strings.Count(string(out), "nowhere") != 1 {
 		t.Errorf("a function that is nowhere: %v, %s", err, out)
 	}
 	if _, err := os.Stat(file); err == nil {

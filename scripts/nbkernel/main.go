@@ -6,8 +6,6 @@
 //	go tool nbkernel CONNECTION_FILE [CHECKOUT]
 //	go tool nbkernel install                    the kernel for Jupyter anywhere, and gopls
 //	go tool nbkernel uninstall
-//
-// The go command starts compilers and linkers of cells by nbkernel tool: see tool.
 package main
 
 import (
@@ -26,8 +24,6 @@ func main() {
 		err = install()
 	case len(args) == 1 && args[0] == "uninstall":
 		err = uninstall()
-	case len(args) > 1 && args[0] == "tool":
-		err = tool(args[1:])
 	case len(args) == 1:
 		err = start(args[0], "")
 	case len(args) == 2:
@@ -88,11 +84,8 @@ func start(connection, checkout string) error {
 	if err != nil {
 		return err
 	}
-	starts, err := toolexec(connection)
-	if err != nil {
-		return err
-	}
-	os.Setenv("GOFLAGS", strings.TrimSpace(flags+" -ldflags=-s "+starts))
+	os.Setenv("GOFLAGS", strings.TrimSpace(flags+" -ldflags=-s "+toolexec(root))) // the last -toolexec counts
+	os.Setenv("LEDG_REFUSED", connection+".refused")
 	os.Setenv("LEDG_CHECKOUT", root) // whose records notebooks elsewhere can show
 	// Runs of notebooks elsewhere go to the same folder as the repository's.
 	dir, err := os.Getwd()
@@ -107,6 +100,12 @@ func start(connection, checkout string) error {
 		"-go_work=" + root,                             // the cells' module is in a workspace with ours
 		"-logtostderr=false", "-stderrthreshold=FATAL", // its log is in the temporary folder
 	}, os.Environ())
+}
+
+// toolexec is the flag that has the go command start compilers and linkers by a checkout's
+// scripts/tool.sh.
+func toolexec(root string) string {
+	return fmt.Sprintf(`'-toolexec="%s"'`, filepath.Join(root, "scripts", "tool.sh"))
 }
 
 // goCommand returns what a go command prints in a folder, and with go tool -n it also
