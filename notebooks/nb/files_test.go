@@ -1,8 +1,10 @@
 package nb
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,6 +61,41 @@ func TestFiles(t *testing.T) {
 	Contact(table, 2)
 	if text := panics(t, func() { Classify(dir, filepath.Join(root, "nothing.png")) }); !strings.Contains(text, "nothing.png") {
 		t.Errorf("a missing file: %s", text)
+	}
+}
+
+// A sample has a row for each domain and a column for each class; images of unknown class fill a row.
+func TestSample(t *testing.T) {
+	t.Setenv("LEDG_RUNS", t.TempDir())
+	root := Dir("images")
+	SaveImages("glyphs", 2, func(domain, class string) string {
+		switch {
+		case class > "2", domain == "sketch" && class != "1":
+			return ""
+		case domain == "photo":
+			return filepath.Join(root, domain)
+		}
+		return filepath.Join(root, domain, class)
+	})
+	data, truth := Data("folder", root)
+	got := map[string][]string{}
+	sheet := sample(data, truth)
+	for i, tile := range sheet.Tiles {
+		domain := data.Domains[i/sheet.Columns]
+		got[domain] = append(got[domain], tile.Class)
+		if named := tile.Class != "no image"; named != (tile.Domain == domain) || named != (tile.Image.Bounds().Dx() > 1) {
+			t.Errorf("tile %d, %q, is of domain %q and %v large, in the row of %s", i, tile.Class, tile.Domain, tile.Image.Bounds(), domain)
+		}
+	}
+	want := map[string][]string{
+		"print": {"0", "1", "2"}, "cartoon": {"0", "1", "2"}, "sketch": {"no image", "1", "no image"},
+		"photo": {"class unknown", "class unknown", "class unknown"},
+	}
+	if !maps.EqualFunc(got, want, slices.Equal[[]string]) {
+		t.Errorf("the rows are %q, want %q", got, want)
+	}
+	if all := sample(Data("glyphs", "")); all.Columns != 8 || len(all.Tiles) != 8*4 {
+		t.Errorf("of ten classes in four domains %d images are shown in %d columns, want 32 in 8", len(all.Tiles), all.Columns)
 	}
 }
 

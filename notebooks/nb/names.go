@@ -3,7 +3,9 @@ package nb
 import (
 	"context"
 	"fmt"
+	"image"
 	"path/filepath"
+	"slices"
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/evaluate/audit"
@@ -48,6 +50,35 @@ func Data(name, root string) (*Dataset, Truth) {
 func Describe(name, root string) {
 	d, truth := Data(name, root)
 	fmt.Print(Must(datasets.Check(context.Background(), d, truth, nil)))
+}
+
+// Sample shows the first image of each class in each domain: a row for a domain, a column for a
+// class, and of more than eight classes the first eight. Images of unknown class fill free places.
+func Sample(name, root string) Fig {
+	data, truth := Data(name, root)
+	return ContactSheet(sample(data, truth))
+}
+
+func sample(data *Dataset, truth Truth) ContactData {
+	columns := 8
+	if n := len(data.Classes); n > 0 && truth.Known() > 0 {
+		columns = min(n, columns)
+	}
+	free := Tile{Image: image.NewNRGBA(image.Rect(0, 0, 1, 1)), Class: "no image"}
+	tiles := slices.Repeat([]Tile{free}, len(data.Domains)*columns)
+	for i, e := range data.Examples {
+		row := tiles[e.Domain*columns:][:columns]
+		k, class := truth.Class(i), "class unknown"
+		if k != datasets.Unknown {
+			class = data.Classes[k]
+		} else {
+			k = slices.IndexFunc(row, func(t Tile) bool { return t.Domain == "" })
+		}
+		if k >= 0 && k < columns && row[k].Domain == "" {
+			row[k] = Tile{Image: Must(data.Image(i)).ToImage(), Class: class, Domain: data.Domains[e.Domain]}
+		}
+	}
+	return ContactData{Tiles: tiles, Columns: columns}
 }
 
 // Images shows images in rows, with class, domain and scores below.
