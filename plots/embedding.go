@@ -173,7 +173,7 @@ func (t Theme) embedding(d EmbeddingData) (*Grid, error) {
 		g.Legend = []Entry{{cmp.Or(d.SelectedName, fmt.Sprintf("selected (%d of %d)", len(d.Selected), sources)), []plot.Thumbnailer{cross{theme: t}}, dotWidth}}
 	}
 	if sources < n {
-		g.Legend = append(g.Legend, Entry{fmt.Sprintf("target, held out (%d)", n-sources), []plot.Thumbnailer{ring{circle, t.Muted}}, dotWidth})
+		g.Legend = append(g.Legend, Entry{fmt.Sprintf("hollow: target, held out (%d)", n-sources), []plot.Thumbnailer{ring{circle, t.Muted}}, dotWidth})
 	}
 	return g, nil
 }
@@ -187,7 +187,7 @@ func (t Theme) points(colors []color.Color, n int) ([]color.Color, []shape) {
 	cols := make([]color.Color, n)
 	for i := range n {
 		cols[i] = colors[i%len(colors)]
-		marks[i] = shape(i/len(colors)) % shapes
+		marks[i] = shape(i) % shapes
 	}
 	return cols, marks
 }

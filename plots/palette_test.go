@@ -104,15 +104,18 @@ func TestPoints(t *testing.T) {
 			c color.Color
 			s shape
 		}
-		seen := map[look]bool{}
+		seen, colours := map[look]bool{}, map[color.Color]bool{}
 		for i := range n {
-			seen[look{cols[i], marks[i]}] = true
+			seen[look{cols[i], marks[i]}], colours[cols[i]] = true, true
+			if n <= legendLimit && i > 0 && marks[i] == marks[i-1] {
+				t.Errorf("of %d classes, %d and %d share a marker: in grey they look alike", n, i-1, i)
+			}
 		}
 		if len(seen) != n {
 			t.Errorf("%d looks for %d classes", len(seen), n)
 		}
-		if n <= legendLimit && marks[n-1] != circle {
-			t.Errorf("%d classes share colours: small markers look alike", n)
+		if len(colours) != n {
+			t.Errorf("%d colours of %d classes: small markers look alike", len(colours), n)
 		}
 	}
 }

@@ -324,7 +324,7 @@ func TestEmbeddingTarget(t *testing.T) {
 	d := EmbeddingData{Points: blas32.General{Rows: 2, Cols: 2, Stride: 2, Data: []float32{0, 0, 1, 1}}, Classes: []int{0, 0}, Domains: []int{0, 1},
 		ClassNames: []string{"dog"}, DomainNames: []string{"day", "night"}, Target: "night", Selected: []int{0}}
 	g := must(t, func() (*Grid, error) { return Embedding(Print(), d) })
-	if a, b := g.Legend[0].Name, g.Legend[1].Name; a != "selected (1 of 1)" || b != "target, held out (1)" {
+	if a, b := g.Legend[0].Name, g.Legend[1].Name; a != "selected (1 of 1)" || b != "hollow: target, held out (1)" {
 		t.Errorf("legend %q and %q", a, b)
 	}
 	if got := g.Panels[1].Legend[1].Name; got != "night (target)" {

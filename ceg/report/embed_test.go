@@ -88,7 +88,7 @@ set: {schedule.epochs: 4, data.image_size: 16, network.width: 4}
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(g.Panels) != 2 || g.Legend[0].Name != "selected (4 of 54)" || g.Legend[1].Name != "target, held out (60)" {
+		if len(g.Panels) != 2 || g.Legend[0].Name != "selected (4 of 54)" || g.Legend[1].Name != "hollow: target, held out (60)" {
 			t.Errorf("tsne: %+v", g)
 		}
 		path := filepath.Join(t.TempDir(), "tsne.svg")
