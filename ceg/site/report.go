@@ -349,7 +349,8 @@ func (r *Report) Thresholds() (lines []string) {
 		}
 	}
 	for _, a := range r.Abstain {
-		lines = append(lines, fmt.Sprintf("without the least confident %.0f%% (below %.2f): %v right, of %d audited", 100*a.Share, a.Threshold, a.Accuracy, a.Images))
+		lines = append(lines, fmt.Sprintf("without the least confident %.0f%% (confidence below %.2f): %.0f%% right (95%% interval %.0f to %.0f, n = %d)",
+			100*a.Share, a.Threshold, 100*a.Accuracy.Share, 100*a.Accuracy.Low, 100*a.Accuracy.High, a.Images))
 	}
 	return lines
 }

@@ -173,13 +173,11 @@ func LabelSavings(d plots.BudgetData, method, other string, pool int) {
 				}
 				row = append(row, fmt.Sprintf("more than %d", most), saved)
 			case math.IsInf(s.Worth, -1):
-				row = append(row, fmt.Sprintf("fewer than %d", labels(points[0].X)), "none")
+				least := labels(points[0].X)
+				row = append(row, fmt.Sprintf("fewer than %d", least), fmt.Sprintf("less than %d", least-labels(s.Budget)))
 			default:
-				saved := "none"
-				if n := labels(s.Worth) - labels(s.Budget); n > 0 {
-					saved = fmt.Sprintf("about %d", n)
-				}
-				row = append(row, fmt.Sprintf("about %d", labels(s.Worth)), saved)
+				worth := labels(s.Worth)
+				row = append(row, fmt.Sprintf("about %d", worth), fmt.Sprintf("about %d", worth-labels(s.Budget)))
 			}
 			t.AddRow(row...)
 		}
@@ -225,7 +223,7 @@ func spread(values []float64) string {
 	if len(values) == 1 {
 		return "1 run"
 	}
-	return fmt.Sprintf("%d runs, %.1f to %.1f", len(values), slices.Min(values), slices.Max(values))
+	return fmt.Sprintf("%d runs, from %.1f to %.1f", len(values), slices.Min(values), slices.Max(values))
 }
 
 // SweepTable shows the numbers of a sensitivity figure: each value compared with the default, paired

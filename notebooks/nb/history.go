@@ -1,7 +1,9 @@
 package nb
 
 import (
+	"errors"
 	"math"
+	"slices"
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/result"
@@ -85,10 +87,17 @@ func (h *history) trained(epochs int, loss, target, source float64) {
 	h.Loss, h.Target, h.Source = add(h.Loss, loss), add(h.Target, 100*target), add(h.Source, 100*source)
 }
 
+// errClosedForm is the error of a figure of a run that has no curves: its head is computed, and no
+// loss descends.
+var errClosedForm = errors.New("the head is fitted in closed form")
+
 // figure draws the history, with the mean loss of the current epoch at its position, in epochs
 // since the start.
 func (h *history) figure(over float64) (*plots.Grid, error) {
 	d := h.TrainingData
+	if len(d.Loss) > 0 && !slices.ContainsFunc(d.Loss, func(p plots.Point) bool { return p.Values[0] != 0 }) {
+		return nil, errClosedForm
+	}
 	if y := h.losses / float64(h.steps); h.steps > 0 && !math.IsNaN(y) && !math.IsInf(y, 0) {
 		d.Loss = append(d.Loss[:len(d.Loss):len(d.Loss)], plots.Point{X: over, Values: []float64{y}})
 	}

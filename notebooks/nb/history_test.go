@@ -1,6 +1,7 @@
 package nb
 
 import (
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -64,6 +65,18 @@ func TestHistoryOfAnEpoch(t *testing.T) {
 	}
 	if y := g.Panels[0].Plot.Y; y.Min >= 3 || y.Max <= 3 || len(h.Loss) != 0 {
 		t.Errorf("the axis goes from %v to %v, and %d epochs are kept; want the loss 3 on it, none", y.Min, y.Max, len(h.Loss))
+	}
+}
+
+// A run whose head is fitted in closed form has no curves.
+func TestHistoryInClosedForm(t *testing.T) {
+	h := newHistory(2, []result.Record{{Epoch: 0, Labels: 3, Loss: result.Losses{{Name: "total", Value: 0}}}})
+	if _, err := h.figure(1); !errors.Is(err, errClosedForm) {
+		t.Errorf("a run without a loss has a figure: %v", err)
+	}
+	h = newHistory(2, []result.Record{{Epoch: 0, Labels: 3, Loss: result.Losses{{Name: "total", Value: 1}}}})
+	if _, err := h.figure(1); err != nil {
+		t.Error(err)
 	}
 }
 

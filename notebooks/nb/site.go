@@ -47,9 +47,13 @@ func visitTable(name string, v *site.VisitReport) *result.Table {
 		row("audit, after adaptation", v.After, v.Pairs.After())
 		t.AddRow("gain, points", fmt.Sprintf("%+.0f", 100*v.Gain.Share), fmt.Sprintf("%+.0f to %+.0f", 100*v.Gain.Low, 100*v.Gain.High), "")
 	}
+	inUse := ", before adaptation"
+	if v.After != nil && !v.Unadapted {
+		inUse = ", after adaptation"
+	}
 	for _, c := range v.Classes {
 		if c.Accuracy != nil {
-			row("class "+c.Class, c.Accuracy, c.Tally)
+			row("class "+c.Class+inUse, c.Accuracy, c.Tally)
 		}
 	}
 	return t
