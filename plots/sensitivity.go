@@ -150,14 +150,14 @@ func Sensitivity(t Theme, d SensitivityData) (*Grid, error) {
 	}
 	g.Legend = append(methods.entries, refs.entries...)
 	if marked {
-		g.Legend = append(g.Legend, Entry{"chosen setting", []plot.Thumbnailer{upright{line: chosen}}, dotWidth})
+		g.Legend = append(g.Legend, Entry{"usual setting", []plot.Thumbnailer{upright{line: chosen}}, dotWidth})
 	}
 	g.Note = t.runsNote(len(d.Sweeps) > 0, curves...)
 	if d.Changes && len(d.Sweeps) > 0 {
-		g.Note += " Changes are from the chosen setting, paired by seed; the paper's from its own."
+		g.Note += " Changes are from the usual setting, paired by seed; the paper's from its own."
 	}
 	if framed {
-		g.Note += " Frame: chosen setting."
+		g.Note += " Frame: usual setting."
 	}
 	g.Note += strings.Join(notes, "")
 	return g, nil

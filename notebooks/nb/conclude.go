@@ -332,9 +332,9 @@ func (a *swept) sentences() string {
 	holm := result.Holm(p)
 	var below, above, uncorrected, same []string
 	for i, d := range a.differences {
-		switch name := fmt.Sprintf("%s (%+.1f)", a.names[i], d.Mean); {
+		switch name := fmt.Sprintf("%s: %+.1f (%+.1f to %+.1f)", a.names[i], d.Mean, d.Low, d.High); {
 		case !d.ExcludesZero():
-			same = append(same, fmt.Sprintf("%s (%+.1f; n = %d cannot detect less than %.1f pp)", a.names[i], d.Mean, d.N, d.Detectable()))
+			same = append(same, fmt.Sprintf("%s; n = %d cannot detect less than %.1f pp", name, d.N, d.Detectable()))
 		case holm[i] >= significance:
 			uncorrected = append(uncorrected, name)
 		case d.Mean < 0:
@@ -343,14 +343,21 @@ func (a *swept) sentences() string {
 			above = append(above, name)
 		}
 	}
-	none := func(list []string) string { return cmp.Or(strings.Join(list, "; "), "none") }
 	text := fmt.Sprintf("The other %d settings have means from %.1f to %.1f%%, the runs of the usual one (%s) accuracies from %.1f to %.1f%%. "+
-		"**Significantly below it** (n = %d seeds, Holm-corrected over all %d differences): %s. **Significantly above it**: %s. "+
-		"**Not significant after correction, though the 95%% interval excludes zero**: %s.",
+		"Differences from it, with 95%% intervals (n = %d seeds, Holm-corrected over all %d):\n",
 		len(a.means), slices.Min(a.means), slices.Max(a.means), strings.Join(a.usual, ", "), slices.Min(a.seeds), slices.Max(a.seeds),
-		a.differences[0].N, len(p), none(below), none(above), none(uncorrected))
+		a.differences[0].N, len(p))
+	for _, part := range []struct {
+		name string
+		list []string
+	}{
+		{"Significantly below", below}, {"Significantly above", above},
+		{"Not significant after correction, though the interval excludes zero", uncorrected},
+	} {
+		text += fmt.Sprintf("\n* **%s**: %s.", part.name, cmp.Or(strings.Join(part.list, "; "), "none"))
+	}
 	if len(same) > 0 {
-		text += folded(fmt.Sprintf("Not significantly different from it: %s", counted(len(same), "setting")), strings.Join(same, "; ")+".")
+		text += folded(fmt.Sprintf("Not significantly different from it: %s", counted(len(same), "setting")), "* "+strings.Join(same, "\n* "))
 	}
 	return text
 }
