@@ -294,7 +294,7 @@ func TestAxisLabelsFit(t *testing.T) {
 	}
 }
 
-// Changes from the chosen setting are paired by index; the paper's are from its own.
+// Changes from the usual setting are paired by index; the paper's are from its own.
 func TestSweepChanges(t *testing.T) {
 	chosen := 0.3
 	s := Sweep{
@@ -324,6 +324,6 @@ func TestSweepChanges(t *testing.T) {
 		t.Error("values of other seeds have a change")
 	}
 	if _, err := (Sweep{}).changes(); err == nil {
-		t.Error("a sweep without a chosen setting has changes")
+		t.Error("a sweep without a usual setting has changes")
 	}
 }

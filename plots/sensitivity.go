@@ -31,18 +31,18 @@ type SensitivityData struct {
 	Surfaces []Surface
 	// ValueLabel labels the values. Empty means "Accuracy (%)".
 	ValueLabel string
-	// Changes draws sweeps as changes from the chosen setting, so that results of ours and of the
+	// Changes draws sweeps as changes from the usual setting, so that results of ours and of the
 	// paper share a scale. Values at the same index of a curve's points are of the same seed.
 	Changes bool
 }
 
 const accuracyLabel = "Accuracy (%)"
 
-// changes returns the sweep's differences from the chosen setting: of a curve value by value, of
+// changes returns the sweep's differences from the usual setting: of a curve value by value, of
 // references from the first curve's mean, of the paper's results from its own.
 func (s Sweep) changes() (Sweep, error) {
 	if s.Chosen == nil {
-		return s, fmt.Errorf("plots: changes of %q without a chosen setting", s.XLabel)
+		return s, fmt.Errorf("plots: changes of %q without a usual setting", s.XLabel)
 	}
 	at := func(c Curve) []float64 {
 		for _, p := range c.Points {
@@ -58,7 +58,7 @@ func (s Sweep) changes() (Sweep, error) {
 		usual, points := at(c), []Point(nil)
 		for _, p := range c.Points {
 			if len(p.Values) != len(usual) {
-				return out, fmt.Errorf("plots: changes of %q at %g: %d values, want %d as at the chosen setting", c.Name, p.X, len(p.Values), len(usual))
+				return out, fmt.Errorf("plots: changes of %q at %g: %d values, want %d as at the usual setting", c.Name, p.X, len(p.Values), len(usual))
 			}
 			q := Point{X: p.X}
 			for i, v := range p.Values {

@@ -34,10 +34,10 @@ case " ${GOFLAGS:-}" in
 *) export GOFLAGS="${GOFLAGS:-} -gcflags=all=-dwarf=false" ;;
 esac
 
-# With scripts/tool.sh compilers and linkers take less time.
+# With scripts/toolexec.sh compilers and linkers take less time.
 case " ${GOFLAGS:-}" in
 *-toolexec*) ;;
-*) export GOFLAGS="${GOFLAGS:-} '-toolexec=\"$PWD/scripts/tool.sh\"'" ;;
+*) export GOFLAGS="${GOFLAGS:-} '-toolexec=\"$PWD/scripts/toolexec.sh\"'" ;;
 esac
 
 # Without a git that trusts this folder, go build cannot stamp the revision.

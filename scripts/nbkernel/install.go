@@ -90,7 +90,8 @@ func installKernel() error {
 		DisplayName: "Go (ledg)", Language: "go", InterruptMode: "message", Env: map[string]string{},
 	}
 	for _, name := range []string{"GOEXPERIMENT", "GOTOOLCHAIN", "GOFLAGS"} { // see scripts/need-go.sh
-		if v := os.Getenv(name); v != "" {
+		// A checkout of another version may not have the program of -toolexec; start sets it.
+		if v := strings.TrimSpace(strings.ReplaceAll(os.Getenv(name), toolexec(filepath.Dir(mod)), "")); v != "" {
 			k.Env[name] = v
 		}
 	}

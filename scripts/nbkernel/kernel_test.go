@@ -138,6 +138,12 @@ func TestInstall(t *testing.T) {
 	python(t)
 	t.Setenv("JUPYTER_DATA_DIR", t.TempDir())
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const flags = "-gcflags=all=-dwarf=false"
+	t.Setenv("GOFLAGS", flags+" "+toolexec(root))
 	dirs, err := kernelDirs()
 	if err != nil {
 		t.Fatal(err)
@@ -156,6 +162,9 @@ func TestInstall(t *testing.T) {
 	k, err := readKernel(dirs[1])
 	if err != nil || !k.ours() {
 		t.Fatalf("the kernel is %v, %v", k, err)
+	}
+	if got := k.Env["GOFLAGS"]; got != flags {
+		t.Errorf("the kernel has the flags %q, want %q: another version may not have the program of -toolexec", got, flags)
 	}
 	gone := filepath.Join(t.TempDir(), "gone")
 	cmd := exec.Command(k.Argv[0], k.Argv[1], k.Argv[2], gone, k.Argv[4], "connection.json")

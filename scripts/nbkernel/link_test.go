@@ -13,7 +13,7 @@ import (
 
 // A program that uses C is linked by Go's linker. One with a library of C of its own is linked by
 // the C compiler, and so is every program after it.
-func TestTool(t *testing.T) {
+func TestToolexec(t *testing.T) {
 	testall.Need(t, "programs that use C are compiled and linked")
 	if _, err := exec.LookPath("gcc"); err != nil || runtime.GOOS != "linux" {
 		t.Skip("there is no gcc here, or this is not Linux")
@@ -25,7 +25,7 @@ func TestTool(t *testing.T) {
 	}
 	file := filepath.Join(dir, "refused")
 	t.Setenv("GOFLAGS", toolexec(root)+" -buildvcs=false")
-	t.Setenv("LEDG_REFUSED", file)
+	t.Setenv("LEDG_LINKER_REFUSED", file)
 	program := func(preamble, expression string) string {
 		t.Helper()
 		source := filepath.Join(dir, "main.go")
@@ -73,12 +73,12 @@ func TestTool(t *testing.T) {
 		t.Errorf("a program with a library of C prints %s (linked by gcc: %v), want 27 by gcc", got, byGCC())
 	}
 	if _, err := os.Stat(file); err != nil {
-		t.Error("that Go's linker refused a program is not remembered")
+		t.Error("that Go's linker refused a program is not noted")
 	}
 	if got := program("static int twice(int x) { return 2*x; }", "C.twice(4)"); got != "8" || !byGCC() {
 		t.Errorf("after that, a program that uses C prints %s (linked by gcc: %v), want 8 by gcc", got, byGCC())
 	}
-	// What is wrong is said once, and by the C compiler's linker.
+	// What neither can link is said once.
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
@@ -93,6 +93,6 @@ func TestTool(t *testing.T) {
 		t.Errorf("a function that is nowhere: %v, %s", err, out)
 	}
 	if _, err := os.Stat(file); err == nil {
-		t.Error("a program that no linker can link is remembered as one that Go's linker refused")
+		t.Error("a program that no linker can link is noted as one that Go's linker refused")
 	}
 }

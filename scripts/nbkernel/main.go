@@ -85,7 +85,7 @@ func start(connection, checkout string) error {
 		return err
 	}
 	os.Setenv("GOFLAGS", strings.TrimSpace(flags+" -ldflags=-s "+toolexec(root))) // the last -toolexec counts
-	os.Setenv("LEDG_REFUSED", connection+".refused")
+	os.Setenv("LEDG_LINKER_REFUSED", connection+".refused")
 	os.Setenv("LEDG_CHECKOUT", root) // whose records notebooks elsewhere can show
 	// Runs of notebooks elsewhere go to the same folder as the repository's.
 	dir, err := os.Getwd()
@@ -103,9 +103,9 @@ func start(connection, checkout string) error {
 }
 
 // toolexec is the flag that has the go command start compilers and linkers by a checkout's
-// scripts/tool.sh.
+// scripts/toolexec.sh.
 func toolexec(root string) string {
-	return fmt.Sprintf(`'-toolexec="%s"'`, filepath.Join(root, "scripts", "tool.sh"))
+	return fmt.Sprintf(`'-toolexec="%s"'`, filepath.Join(root, "scripts", "toolexec.sh"))
 }
 
 // goCommand returns what a go command prints in a folder, and with go tool -n it also
