@@ -18,17 +18,12 @@ import (
 // version; zero is a valid seed. The generator is ChaCha8 keyed with the SHA-256 of the
 // arguments.
 func New(seed uint64, purpose string, n ...uint64) *rand.Rand {
-	h := sha256.New()
-	var b [8]byte
-	put := func(v uint64) {
-		binary.LittleEndian.PutUint64(b[:], v)
-		h.Write(b[:])
-	}
-	put(seed)
-	put(uint64(len(purpose)))
-	h.Write([]byte(purpose))
+	b := make([]byte, 0, 128) // of every name in ledg; longer ones grow
+	b = binary.LittleEndian.AppendUint64(b, seed)
+	b = binary.LittleEndian.AppendUint64(b, uint64(len(purpose)))
+	b = append(b, purpose...)
 	for _, v := range n {
-		put(v)
+		b = binary.LittleEndian.AppendUint64(b, v)
 	}
-	return rand.New(rand.NewChaCha8([32]byte(h.Sum(nil))))
+	return rand.New(rand.NewChaCha8(sha256.Sum256(b)))
 }

@@ -39,9 +39,6 @@ type vectors struct {
 	scale  float32
 }
 
-// dropped is the share of features that dropout puts to their mean, in 256ths.
-const dropped = 77
-
 // openVectors opens the features of a data set, or takes those that are shared.
 func openVectors(ctx context.Context, f *datasets.Features, normal config.Normalisation, cacheDir string, shared *Shared) (*Set, error) {
 	open, digest, free, err := shared.openShared(ctx, f, normal, cacheDir)
@@ -142,9 +139,7 @@ func (v *vectors) shift(dst, x []float32) {
 		copy(dst, x)
 		return
 	}
-	for j, m := range v.mean[:len(dst)] {
-		dst[j] = (x[j] - m) * v.scale
-	}
+	standardise(dst, x, v.mean[:len(dst)], v.scale)
 }
 
 // Scaler returns the scaler that Standardise fitted; nil for images.
@@ -247,20 +242,4 @@ func (r *vectorReader) View(w augment.View, dst []byte, rng *rand.Rand) error {
 		dropOut(x, rng)
 	}
 	return nil
-}
-
-// dropOut puts some features to zero and scales the others up.
-func dropOut(x []float32, r *rand.Rand) {
-	const scale = 256. / (256 - dropped)
-	for len(x) > 0 {
-		bits, n := r.Uint64(), min(8, len(x))
-		for k := range n {
-			if byte(bits>>(8*k)) < dropped {
-				x[k] = 0
-			} else {
-				x[k] *= scale
-			}
-		}
-		x = x[n:]
-	}
 }

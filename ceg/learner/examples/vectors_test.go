@@ -50,3 +50,49 @@ func TestVectorViews(t *testing.T) {
 		t.Errorf("%v are dropped, and the mean is %v", float64(zeros)/n, sum/n)
 	}
 }
+
+// TestRows holds the vector instructions to the plain loops, on lengths that are and are not
+// multiples of their width: equal to the bit, zeros without a sign.
+func TestRows(t *testing.T) {
+	r := seed.New(1, t.Name())
+	for _, n := range []int{0, 1, 7, 8, 9, 255, 256, 257, 1280, 1283} {
+		x, mean := make([]float32, n), make([]float32, n)
+		for i := range x {
+			x[i], mean[i] = float32(r.NormFloat64()), float32(r.NormFloat64())
+		}
+		got, want := make([]float32, n), make([]float32, n)
+		standardise(got, x, mean, 0.7)
+		standardiseGeneric(want, x, mean, 0.7)
+		sameBits(t, "standardise", got, want)
+		a, b := seed.New(uint64(n), "rows"), seed.New(uint64(n), "rows")
+		dropOut(got, a)
+		dropOutGeneric(want, b)
+		sameBits(t, "dropOut", got, want)
+		if a.Uint64() != b.Uint64() {
+			t.Errorf("dropOut of %d features does not draw as many numbers", n)
+		}
+	}
+	// By the definition, too: a feature is dropped if its byte is below 77 of 256.
+	x := slices.Repeat([]float32{-2}, 16)
+	bits := seed.New(3, "rows")
+	first, second := bits.Uint64(), bits.Uint64()
+	dropOut(x, seed.New(3, "rows"))
+	for k, y := range x {
+		want := float32(-2 * keptFactor)
+		if word := []uint64{first, second}[k/8]; byte(word>>(8*(k%8))) < 77 {
+			want = 0
+		}
+		if math.Float32bits(y) != math.Float32bits(want) {
+			t.Errorf("feature %d is %v, want %v", k, y, want)
+		}
+	}
+}
+
+func sameBits(t *testing.T, what string, got, want []float32) {
+	t.Helper()
+	for i := range want {
+		if math.Float32bits(got[i]) != math.Float32bits(want[i]) {
+			t.Fatalf("%s of %d features: feature %d is %v, want %v", what, len(want), i, got[i], want[i])
+		}
+	}
+}
