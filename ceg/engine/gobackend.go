@@ -74,6 +74,9 @@ func join(a, b string) string {
 	return a + "; " + b
 }
 
+// inOrder are the Go backend's options for graphs that have one core each; see goOptions.
+const inOrder = "parallelism=-1,ops_sequential,creation_order"
+
 // goOptions completes the options of GoMLX's pure-Go backend ("ops_sequential", "parallelism=8",
 // ...; may be empty) for a number of cores, and returns a notice about a dangerous option.
 //
@@ -102,11 +105,11 @@ func goOptions(requested []string, cores int) (options []string, notice string) 
 			safe = true
 		}
 	}
+	if len(requested) == 0 && cores == 1 {
+		return []string{inOrder}, ""
+	}
 	if !safe {
 		options = []string{"parallelism=-1"}
-	}
-	if len(requested) == 0 && cores == 1 {
-		options = append(options, "ops_sequential", "creation_order")
 	}
 	return append(options, requested...), notice
 }

@@ -16,14 +16,28 @@ import (
 // New returns the stream for a purpose under a seed, further distinguished by integers (an
 // epoch, an example's index). Equal arguments give equal streams on every machine and Go
 // version; zero is a valid seed. The generator is ChaCha8 keyed with the SHA-256 of the
-// arguments.
+// arguments. A stream of which nothing is drawn costs little.
 func New(seed uint64, purpose string, n ...uint64) *rand.Rand {
-	b := make([]byte, 0, 128) // of every name in ledg; longer ones grow
+	b := make([]byte, 0, 8*(2+len(n))+len(purpose))
 	b = binary.LittleEndian.AppendUint64(b, seed)
 	b = binary.LittleEndian.AppendUint64(b, uint64(len(purpose)))
 	b = append(b, purpose...)
 	for _, v := range n {
 		b = binary.LittleEndian.AppendUint64(b, v)
 	}
-	return rand.New(rand.NewChaCha8(sha256.Sum256(b)))
+	return rand.New(&stream{name: b})
+}
+
+// stream is a ChaCha8 that is keyed when the first number is drawn.
+type stream struct {
+	name []byte
+	from *rand.ChaCha8
+}
+
+// Uint64 implements rand.Source.
+func (s *stream) Uint64() uint64 {
+	if s.from == nil {
+		s.from, s.name = rand.NewChaCha8(sha256.Sum256(s.name)), nil
+	}
+	return s.from.Uint64()
 }
