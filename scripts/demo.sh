@@ -32,10 +32,9 @@ done
 
 ./scripts/build.sh
 
-# Fewer collections of garbage, for 0.7 GB of memory: two runs at once take a tenth less time.
-export GOGC=${GOGC:-400}
-
 if [ -z "${1:-}" ]; then
+	# Fewer garbage collections: up to 0.8 GB of memory instead of 0.3, and a tenth less time.
+	export GOGC=${GOGC:-400}
 	bin/ledg study run scripts/studies/features-emoji.yaml --dir "$out" --jobs 2 --quiet --backend "$backend" \
 		--root features=datasets/emoji/lite0.npz >/dev/null
 	bin/ledg table methods --dir "$out"

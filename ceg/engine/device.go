@@ -13,9 +13,12 @@ import (
 
 // Spread returns backend specs for n concurrent jobs of one process, so that they share the
 // devices of the backend that spec names: the k-th spec selects device k modulo the number of
-// devices. On backends with one device, every spec is spec itself. On the Go backend, jobs for all
-// cores need no second core each: they compute the operations of a graph one after the other, with
-// identical results and a fifteenth less time (60 runs on features, two jobs on two cores).
+// devices. With one device, every spec is spec itself.
+//
+// If spec is "go" and there are at least as many jobs as cores, the specs have each job compute the
+// operations of a graph one after the other. Results are identical. On two cores, two jobs then
+// take 62.0 to 65.4 s for 60 runs on features (scripts/demo.sh), and 66.7 to 70.5 s otherwise (n = 4
+// each). A run that is alone at the end of a study is slower.
 func Spread(spec string, n int) ([]string, error) {
 	return spread(spec, n, thisMachine())
 }
@@ -30,7 +33,7 @@ func spread(spec string, n int, s search) ([]string, error) {
 		return nil, err
 	}
 	if r.kind == kindGo && len(r.goOptions) == 0 && n > 1 && n >= runtime.GOMAXPROCS(0) {
-		return slices.Repeat([]string{"go:" + inOrder}, n), nil
+		return slices.Repeat([]string{"go:" + strings.Join(inOrder, ",")}, n), nil
 	}
 	if n < 2 || r.kind == kindGo || r.xla.device >= 0 {
 		return specs, nil

@@ -74,8 +74,8 @@ func join(a, b string) string {
 	return a + "; " + b
 }
 
-// inOrder are the Go backend's options for graphs that have one core each; see goOptions.
-const inOrder = "parallelism=-1,ops_sequential,creation_order"
+// inOrder are the Go backend's options for a graph that has one core to itself; see goOptions.
+var inOrder = []string{"parallelism=-1", "ops_sequential", "creation_order"}
 
 // goOptions completes the options of GoMLX's pure-Go backend ("ops_sequential", "parallelism=8",
 // ...; may be empty) for a number of cores, and returns a notice about a dangerous option.
@@ -106,7 +106,7 @@ func goOptions(requested []string, cores int) (options []string, notice string) 
 		}
 	}
 	if len(requested) == 0 && cores == 1 {
-		return []string{inOrder}, ""
+		return inOrder, ""
 	}
 	if !safe {
 		options = []string{"parallelism=-1"}

@@ -16,7 +16,7 @@ import (
 // New returns the stream for a purpose under a seed, further distinguished by integers (an
 // epoch, an example's index). Equal arguments give equal streams on every machine and Go
 // version; zero is a valid seed. The generator is ChaCha8 keyed with the SHA-256 of the
-// arguments. Only the first draw computes it, so a stream that stays unused costs little.
+// arguments. The key is computed at the first draw, so an unused stream costs little.
 func New(seed uint64, purpose string, n ...uint64) *rand.Rand {
 	b := make([]byte, 0, 8*(2+len(n))+len(purpose))
 	b = binary.LittleEndian.AppendUint64(b, seed)

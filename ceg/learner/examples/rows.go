@@ -5,21 +5,22 @@ import (
 	"math/rand/v2"
 )
 
-// dropped is the share of features that dropout puts to their mean, in 256ths; kept ones are
-// scaled up.
 const (
-	dropped    = 77
+	// dropped is the share of features that dropout sets to their mean, in 256ths.
+	dropped = 77
+	// keptFactor multiplies the other features, so that expectations stay the same.
 	keptFactor = 256. / (256 - dropped)
 )
 
-// standardiseGeneric sets dst to (x - mean) * scale, for each feature.
-func standardiseGeneric(dst, x, mean []float32, scale float32) {
+// standardiseRowGeneric sets dst to (x - mean) * scale, feature by feature. All have equal lengths.
+func standardiseRowGeneric(dst, x, mean []float32, scale float32) {
 	for j, m := range mean {
 		dst[j] = (x[j] - m) * scale
 	}
 }
 
-// dropOutGeneric puts some features to zero and scales the others up, by one byte of r for each.
+// dropOutGeneric sets some standardised features to zero, their mean, and multiplies the others by
+// keptFactor. One byte of r decides on each feature.
 func dropOutGeneric(x []float32, r *rand.Rand) {
 	for len(x) > 0 {
 		bits := r.Uint64()

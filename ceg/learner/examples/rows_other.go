@@ -4,6 +4,8 @@ package examples
 
 import "math/rand/v2"
 
-func standardise(dst, x, mean []float32, scale float32) { standardiseGeneric(dst, x, mean, scale) }
+func standardiseRow(dst, x, mean []float32, scale float32) {
+	standardiseRowGeneric(dst, x, mean, scale)
+}
 
 func dropOut(x []float32, r *rand.Rand) { dropOutGeneric(x, r) }

@@ -9,8 +9,8 @@ import (
 
 var hasAVX2 = archsimd.X86.AVX2()
 
-// standardise is standardiseGeneric, eight features at a time.
-func standardise(dst, x, mean []float32, scale float32) {
+// standardiseRow is standardiseRowGeneric, eight features at a time.
+func standardiseRow(dst, x, mean []float32, scale float32) {
 	i := 0
 	if hasAVX2 {
 		for s := archsimd.BroadcastFloat32x8(scale); i+8 <= len(mean); i += 8 {
@@ -18,7 +18,7 @@ func standardise(dst, x, mean []float32, scale float32) {
 		}
 		archsimd.ClearAVXUpperBits()
 	}
-	standardiseGeneric(dst[i:], x[i:], mean[i:], scale)
+	standardiseRowGeneric(dst[i:], x[i:], mean[i:], scale)
 }
 
 // dropOut is dropOutGeneric, eight features at a time.

@@ -139,7 +139,7 @@ func (v *vectors) shift(dst, x []float32) {
 		copy(dst, x)
 		return
 	}
-	standardise(dst, x, v.mean[:len(dst)], v.scale)
+	standardiseRow(dst, x, v.mean[:len(dst)], v.scale)
 }
 
 // Scaler returns the scaler that Standardise fitted; nil for images.

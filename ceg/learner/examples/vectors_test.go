@@ -61,9 +61,9 @@ func TestRows(t *testing.T) {
 			x[i], mean[i] = float32(r.NormFloat64()), float32(r.NormFloat64())
 		}
 		got, want := make([]float32, n), make([]float32, n)
-		standardise(got, x, mean, 0.7)
-		standardiseGeneric(want, x, mean, 0.7)
-		sameBits(t, "standardise", got, want)
+		standardiseRow(got, x, mean, 0.7)
+		standardiseRowGeneric(want, x, mean, 0.7)
+		sameBits(t, "standardiseRow", got, want)
 		a, b := seed.New(uint64(n), "rows"), seed.New(uint64(n), "rows")
 		dropOut(got, a)
 		dropOutGeneric(want, b)
