@@ -126,7 +126,7 @@ func claimsOver(list []series, baseline string) (claims []*claim, notes []string
 const PValues = "p: t, perm., Holm"
 
 // favourColumn is the name of the column with the targets on which a row is above the baseline.
-const favourColumn = "in favour"
+const favourColumn = "targets above"
 
 // claimColumns are the columns with the rows' differences from the baseline.
 func (t *grid) claimColumns() []result.Column {
@@ -186,7 +186,7 @@ func pText(p float64) string {
 }
 
 // undecided explains the mark of differences that are not significant.
-const undecided = "~D: not significant, as the interval contains zero; with this n and spread less than D points cannot be detected."
+const undecided = "~D: not significant, as the interval contains zero. With this n and spread, a true difference of D would be significant with 80% probability."
 
 // noteUndecided explains the mark where a row has it.
 func (t *grid) noteUndecided() {

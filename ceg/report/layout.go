@@ -268,7 +268,7 @@ func (t *grid) addNotes() {
 	if t.baseline != nil {
 		note("minus %s: differences of the averages over targets, paired by seed, with a 95%% Student-t interval, not corrected for the number of rows.", t.baseline.short)
 		if len(t.targets) > 1 {
-			note("in favour: the targets on which the mean over seeds is above %s.", t.baseline.short)
+			note("targets above: those on which the mean over seeds is above %s.", t.baseline.short)
 		}
 		t.noteUndecided()
 		t.notes = append(t.notes, t.claimNotes...)

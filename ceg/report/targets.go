@@ -89,7 +89,7 @@ func (f *Folder) targetTable(g group, o TableOptions) (*result.Table, error) {
 		table.Rows[i] = append(table.Rows[i], claimCells(c)...)
 	}
 	table.Notes = append([]string{
-		"Each target: the mean difference over seeds, paired by seed. In favour: the targets on which it is above zero.",
+		"Each target: the mean difference over seeds, paired by seed. Targets above: those on which it is above zero.",
 		"Mean over targets: the target domain is the unit, with a 95% Student-t interval over targets.",
 	}, notes...)
 	if len(alone) > 0 {

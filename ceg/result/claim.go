@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -22,9 +23,37 @@ type Difference struct {
 	SignFlip float64
 }
 
-// Detectable is the smallest difference that would be significant with this N and spread: half of
-// the interval's width. It is NaN without an interval.
-func (d Difference) Detectable() float64 { return (d.High - d.Low) / 2 }
+// Power is the power of [Difference.Detectable].
+const Power = 0.8
+
+// Detectable is the smallest detectable difference: if the true mean were as far from zero, with
+// this N and SD, the t-test at Level would be significant with probability Power. It is NaN
+// without an interval.
+func (d Difference) Detectable() float64 {
+	if !d.HasInterval() {
+		return math.NaN()
+	}
+	errors := 0.0 // in standard errors
+	for step := 8.0; step > 1e-9; step /= 2 {
+		if power(errors+step, d.N) <= Power {
+			errors += step
+		}
+	}
+	return errors * (d.High - d.Low) / 2 / critical(d.N)
+}
+
+// power is the power of the two-sided t-test at Level with n values, whose true mean is so many
+// standard errors from zero. The test statistic has a noncentral t-distribution: a normal value
+// around the mean, divided by S = sqrt(chi^2/nu). The integral over the density of S is by
+// Gauss-Legendre quadrature.
+func power(errors float64, n int) float64 {
+	nu, t := float64(n-1), critical(n)
+	chi2 := distuv.ChiSquared{K: nu}
+	return quad.Fixed(func(s float64) float64 {
+		density := chi2.Prob(nu*s*s) * 2 * nu * s
+		return density * (distuv.UnitNormal.CDF(errors-t*s) + distuv.UnitNormal.CDF(-errors-t*s))
+	}, 0, 1+10/math.Sqrt(nu), 200, quad.Legendre{}, 0)
+}
 
 // MaxFlips is the largest number of pairs for which a Difference has the exact p-value: 20 pairs
 // take about half a million steps.

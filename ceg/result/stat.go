@@ -48,12 +48,17 @@ func Summarize(sample []float64) (Summary, error) {
 		nan := math.NaN()
 		return Summary{N: n, Mean: mean, SD: nan, Low: nan, High: nan, Warnings: []string{fmt.Sprintf("n = %d: no interval", n)}}, nil
 	}
-	half := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile((1+Level)/2) * sd / math.Sqrt(float64(n))
+	half := critical(n) * sd / math.Sqrt(float64(n))
 	s := Summary{N: n, Mean: mean, SD: sd, Low: mean - half, High: mean + half}
 	if sd == 0 {
 		s.Warnings = append(s.Warnings, "all values are equal: the interval has no width")
 	}
 	return s, nil
+}
+
+// critical is the critical value of Student's t at Level, two-sided, for a sample of n values.
+func critical(n int) float64 {
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile((1 + Level) / 2)
 }
 
 // HasInterval reports whether Low and High are numbers.

@@ -44,7 +44,7 @@ func sentences(list []report.Verdict) string {
 		case !v.HasInterval():
 			few = append(few, v.Row)
 		case !v.ExcludesZero():
-			same = append(same, fmt.Sprintf("%s; cannot detect less than %.1f pp", name, 100*v.Detectable()))
+			same = append(same, fmt.Sprintf("%s; detects %.1f pp with 80%% power", name, 100*v.Detectable()))
 		case v.Holm >= significance:
 			uncorrected = append(uncorrected, name)
 		case v.Mean < 0:
@@ -251,7 +251,7 @@ func SweepTable(d plots.SensitivityData, err error) {
 		all.add(t, []string{s.XLabel, s.YLabel}, points)
 	}
 	if len(all.differences) > 0 {
-		t.Notes = []string{"Minus the usual: paired by seed, with a 95% interval. ~D: not significant; with this n and spread less than D points cannot be detected."}
+		t.Notes = []string{"Minus the usual: paired by seed, with a 95% interval. ~D: not significant. With this n and spread, a true difference of D would be significant with 80% probability."}
 	}
 	Table(t, nil)
 	if text := all.sentences(); text != "" {
@@ -334,7 +334,7 @@ func (a *swept) sentences() string {
 	for i, d := range a.differences {
 		switch name := fmt.Sprintf("%s: %+.1f (%+.1f to %+.1f)", a.names[i], d.Mean, d.Low, d.High); {
 		case !d.ExcludesZero():
-			same = append(same, fmt.Sprintf("%s; n = %d cannot detect less than %.1f pp", name, d.N, d.Detectable()))
+			same = append(same, fmt.Sprintf("%s; n = %d detects %.1f pp with 80%% power", name, d.N, d.Detectable()))
 		case holm[i] >= significance:
 			uncorrected = append(uncorrected, name)
 		case d.Mean < 0:

@@ -9,7 +9,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// A difference is significant after correction, or only before it, or says what its n cannot detect;
+// A difference is significant after correction, or only before it, or says what its n detects;
 // of too few seeds there is no test.
 func TestSentences(t *testing.T) {
 	list := []report.Verdict{
@@ -22,7 +22,7 @@ func TestSentences(t *testing.T) {
 	for _, want := range []string{
 		"**Significantly above B** (Holm-corrected; difference with 95% interval over seeds):\n\n* A: +5.0 pp (+3.0 to +7.0, n = 5), above on 3 of 4 targets\n",
 		"**Not significantly different from B after correction, though the interval excludes zero**:\n\n* E: -2.0 pp (-3.5 to -0.5, n = 5)\n",
-		"**Not significantly different from B**:\n\n* C: +3.0 pp (-12.0 to +18.0, n = 3); cannot detect less than 15.0 pp\n",
+		"**Not significantly different from B**:\n\n* C: +3.0 pp (-12.0 to +18.0, n = 3); detects 19.7 pp with 80% power\n",
 		"**Fewer than 3 seeds in common, so no test**: D.",
 	} {
 		if !strings.Contains(text, want) {
@@ -56,7 +56,7 @@ func TestApart(t *testing.T) {
 
 // A wide table folds its targets away, and a table that fits shows them.
 func TestNarrow(t *testing.T) {
-	names := []string{"group", "method", "a", "b", "c", "d", "average", "n", "minus B", "in favour"}
+	names := []string{"group", "method", "a", "b", "c", "d", "average", "n", "minus B", "targets above"}
 	table := NewTable(names...)
 	table.AddRow("x", "A", "1", "2", "3", "4", "2.5", "10", "+5.0", "4 of 4")
 	shown, targets := narrow(table)
