@@ -223,7 +223,15 @@ func (n naming) display(run *RecordedRun) (name, short string) {
 // besides names the settings by which runs of one name differ, but for those that the names of
 // arms tell.
 func (n naming) besides(run *RecordedRun, arm bool) (words string) {
-	for _, s := range n.settings[n.plain(run)] {
+	settings := n.settings[n.plain(run)]
+	rate, one := oneRate(settings, run)
+	for _, s := range settings {
+		if one && isRate(s) {
+			if s.Path == rate.Path {
+				words += ", learning rate " + s.Text(run.Config)
+			}
+			continue
+		}
 		if arm && slices.Contains([]string{"exploration.initial", "exploration.strategy", "generalization.objective"}, s.Path) {
 			continue
 		}
@@ -231,6 +239,27 @@ func (n naming) besides(run *RecordedRun, arm bool) (words string) {
 		words += ", " + cmp.Or(last, s.Path) + " " + s.Text(run.Config)
 	}
 	return words
+}
+
+// isRate reports whether a setting is one of the learning rates that the parameter lr sets.
+func isRate(s config.Setting) bool {
+	return strings.HasPrefix(s.Path, "optimizer.") && strings.HasSuffix(s.Path, "_rate")
+}
+
+// oneRate returns the first of several learning rates among settings; one is true if the run has the
+// same for all of them.
+func oneRate(settings []config.Setting, run *RecordedRun) (first config.Setting, one bool) {
+	var rates []config.Setting
+	for _, s := range settings {
+		if isRate(s) {
+			rates = append(rates, s)
+		}
+	}
+	if len(rates) < 2 {
+		return first, false
+	}
+	other := func(s config.Setting) bool { return s.Text(run.Config) != rates[0].Text(run.Config) }
+	return rates[0], !slices.ContainsFunc(rates, other)
 }
 
 // plain is the run's name but for single settings.

@@ -29,6 +29,26 @@ func TestTimingsInNames(t *testing.T) {
 	}
 }
 
+// Runs with one learning rate for all parts of the network are named by it, others by the rates that
+// differ.
+func TestLearningRatesInNames(t *testing.T) {
+	run := func(set map[string]any) *RecordedRun {
+		c, err := config.Resolve(config.Spec{Dataset: "glyphs", Target: "photo", Method: "ceg", Set: set})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &RecordedRun{Run: &result.Run{Config: c, Result: &result.Result{Method: "ceg"}}}
+	}
+	for want, second := range map[string]*RecordedRun{
+		"ceg, learning rate 0.01":  run(map[string]any{"lr": 0.01}),
+		"ceg, class_head_rate 0.5": run(map[string]any{"optimizer.class_head_rate": 0.5}),
+	} {
+		if got := newNaming([]*RecordedRun{run(nil), second}).method(second); got != want {
+			t.Errorf("a run is called %q, want %q", got, want)
+		}
+	}
+}
+
 // The interval of three seeds near 100% ends there, and the table says so.
 func TestIntervalsStayWithinBounds(t *testing.T) {
 	table := func(correct ...int) *result.Table {

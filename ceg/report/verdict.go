@@ -43,6 +43,9 @@ func (f *Folder) Verdicts(name string, o TableOptions) (list []Verdict, err erro
 		if err != nil {
 			return nil, err
 		}
+		if t == nil { // no runs
+			continue
+		}
 		for _, r := range t.rows {
 			if c := t.claims[r]; c != nil {
 				list = append(list, Verdict{r.name, t.baseline.name, c.Difference, c.holm, c.favour.above, c.favour.targets})
