@@ -29,7 +29,7 @@ type BudgetData struct {
 
 // Budget plots results over the annotation budget, one line per method: a panel per target
 // domain and, with several, their average (figure "Increasing budget" of Yuan et al. 2022). The
-// x axis is logarithmic if budgets span a factor of eight or more. [Average] defines the average
+// x axis is logarithmic if budgets span a factor of five or more. [Average] defines the average
 // panel.
 func Budget(t Theme, d BudgetData) (*Grid, error) {
 	if err := t.check(); err != nil {
@@ -177,5 +177,5 @@ func logarithmic(targets []Target) bool {
 			}
 		}
 	}
-	return len(xs) > 0 && slices.Min(xs) > 0 && slices.Max(xs) >= 8*slices.Min(xs)
+	return len(xs) > 0 && slices.Min(xs) > 0 && slices.Max(xs) >= 5*slices.Min(xs)
 }

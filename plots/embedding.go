@@ -67,12 +67,17 @@ func Embedding(t Theme, list ...EmbeddingData) (*Grid, error) {
 			all.Panels[len(all.Panels)-1-i].Legend = nil
 		}
 		all.Panels, all.Legend, all.Note = append(all.Panels, g.Panels...), g.Legend, g.Note
+		all.Aspect = max(all.Aspect, g.Aspect)
+	}
+	for _, p := range all.Panels { // one scale on both axes
+		middle, half := (p.Plot.Y.Min+p.Plot.Y.Max)/2, all.Aspect*(p.Plot.X.Max-p.Plot.X.Min)/2
+		p.Plot.Y.Min, p.Plot.Y.Max = middle-half, middle+half
 	}
 	if len(list) == 1 {
 		return all, nil
 	}
 	if len(all.Panels) == len(list) { // one colouring
-		size := t.figure(len(list), 3, 1)
+		size := t.figure(len(list), 3, all.Aspect)
 		all.Columns, all.Width = size.Columns, size.Width
 		last := &all.Panels[len(list)-1]
 		all.Legend, last.Legend = append(last.Legend, all.Legend...), nil
@@ -146,7 +151,7 @@ func (t Theme) embedding(d EmbeddingData) (*Grid, error) {
 		}
 		s := scatter{
 			points: pts, index: by.index, hollow: hollow, selected: selected, theme: t, of: d,
-			radius: vg.Length(min(max(1.5*math.Sqrt(1200/float64(n)), 0.65), 1.7)),
+			radius: vg.Length(min(max(2*math.Sqrt(1200/float64(n)), 0.8), 2.2)),
 		}
 		s.colors, s.shapes = t.points(by.colors, len(by.names))
 		title := by.title
@@ -155,7 +160,7 @@ func (t Theme) embedding(d EmbeddingData) (*Grid, error) {
 		}
 		panel := Panel{Title: title, Plot: t.frame()}
 		panel.Plot.Add(s)
-		s.setRanges(panel.Plot)
+		g.Aspect = s.setRanges(panel.Plot)
 		if len(by.names) <= legendLimit {
 			for k, name := range by.names {
 				mark := plot.Thumbnailer(dot{s.shapes[k], s.colors[k], 2.6})
@@ -242,20 +247,27 @@ type scatter struct {
 	theme    Theme
 }
 
-// setRanges gives both axes the same length in the map, with room for markers.
-func (s scatter) setRanges(p *plot.Plot) {
+// flattest and tallest bound the height of a map over its width.
+const flattest, tallest = 0.6, 1.2
+
+// setRanges gives both axes the same scale, with room for markers, and returns the height of the
+// map over its width.
+func (s scatter) setRanges(p *plot.Plot) (aspect float64) {
 	lo, hi := s.points[0], s.points[0]
 	for _, pt := range s.points {
 		for k, v := range pt {
 			lo[k], hi[k] = min(lo[k], v), max(hi[k], v)
 		}
 	}
-	half := 0.54 * max(hi[0]-lo[0], hi[1]-lo[1])
-	if half == 0 {
-		half = 1
+	x, y := 0.54*(hi[0]-lo[0]), 0.54*(hi[1]-lo[1])
+	x = max(x, y/tallest)
+	if x == 0 {
+		x = 1
 	}
-	p.X.Min, p.X.Max = (lo[0]+hi[0])/2-half, (lo[0]+hi[0])/2+half
-	p.Y.Min, p.Y.Max = (lo[1]+hi[1])/2-half, (lo[1]+hi[1])/2+half
+	y = max(y, flattest*x)
+	p.X.Min, p.X.Max = (lo[0]+hi[0])/2-x, (lo[0]+hi[0])/2+x
+	p.Y.Min, p.Y.Max = (lo[1]+hi[1])/2-y, (lo[1]+hi[1])/2+y
+	return y / x
 }
 
 // layers is the number of rounds in which points are drawn: every round holds

@@ -88,6 +88,35 @@ func (e ends) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
+// endBars draws the intervals of curves at their last x, beside one another to the right of the data
+// area, where bands would hide each other.
+type endBars []drawn
+
+// endBarGap is the distance between bars.
+const endBarGap = vg.Length(6)
+
+// GlyphBoxes implements plot.GlyphBoxer: the space of the bars.
+func (e endBars) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
+	return []plot.GlyphBox{{X: 1, Y: 0.5, Rectangle: vg.Rectangle{Max: vg.Point{X: endBarGap * vg.Length(len(e)+1)}}}}
+}
+
+// Plot implements plot.Plotter.
+func (e endBars) Plot(c draw.Canvas, p *plot.Plot) {
+	_, y := p.Transforms(&c)
+	for i, d := range e {
+		last := len(d.x) - 1
+		if !d.several[last] {
+			continue
+		}
+		at := vg.Point{X: c.Max.X + endBarGap*vg.Length(i+1), Y: y(d.mean[last])}
+		line := d.look.line
+		line.Dashes = nil
+		c.StrokeLine2(line, at.X, max(y(d.low[last]), c.Min.Y), at.X, min(y(d.high[last]), c.Max.Y))
+		c.SetColor(line.Color)
+		c.Fill(circle.path(at, 1.6*d.theme.mark()))
+	}
+}
+
 // Published holds results of a publication at values of a setting, drawn as open markers.
 type Published struct {
 	Name   string

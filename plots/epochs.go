@@ -3,6 +3,8 @@ package plots
 import (
 	"cmp"
 	"errors"
+	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/plot"
@@ -13,14 +15,16 @@ import (
 type EpochsData struct {
 	Title  string
 	Curves []Curve // X and Queried are numbers of trained epochs
-	// References are drawn as dashed lines.
+	// References are drawn as dashed lines, but for those that would flatten the only panel's curves:
+	// the note has their values.
 	References []Reference
 	// XLabel and ValueLabel label the axes. Empty means "Epoch" and "Accuracy (%)".
 	XLabel, ValueLabel string
 }
 
 // Epochs plots results over training epochs, one line per method, with rings at query rounds
-// (figure "Accuracy curve" of Yuan et al. 2022: uniform, active exploration, full CEG).
+// (figure "Accuracy curve" of Yuan et al. 2022: uniform, active exploration, full CEG). The intervals
+// of more than four methods stand at their ends, as bands would hide each other.
 func Epochs(t Theme, d EpochsData) (*Grid, error) { return EpochsPanels(t, []EpochsData{d}) }
 
 // EpochsPanels is [Epochs] with a panel for each of several data, such as one per target domain.
@@ -37,10 +41,15 @@ func EpochsPanels(t Theme, list []EpochsData) (*Grid, error) {
 	}
 	methods, refs := &looks{theme: t, apart: true}, &looks{theme: t, dash: true}
 	var curves []Curve
+	bars := len(list) == 1 && len(list[0].Curves) > labelled
+	var off []Reference
 	for _, d := range list {
+		if len(list) == 1 {
+			d.References, off = within(d.Curves, d.References)
+		}
 		p, err := t.panel(lines{
 			title: d.Title, xLabel: cmp.Or(d.XLabel, "Epoch"), yLabel: cmp.Or(d.ValueLabel, accuracyLabel), curves: d.Curves,
-			references: d.References, whole: true, ends: len(list) == 1 && len(d.Curves) <= labelled,
+			references: d.References, whole: true, ends: len(list) == 1 && len(d.Curves) <= labelled, bars: bars,
 		}, methods, refs)
 		if err != nil {
 			return nil, err
@@ -56,6 +65,34 @@ func EpochsPanels(t Theme, list []EpochsData) (*Grid, error) {
 	if slices.ContainsFunc(curves, func(c Curve) bool { return len(c.Queried) > 0 }) {
 		g.Legend = append(g.Legend, Entry{"query round", []plot.Thumbnailer{queried{draw.LineStyle{Color: t.Muted}, t}}, 0})
 	}
-	g.Note = t.runsNote(true, curves...)
+	band := "band"
+	if bars {
+		band = "bars at the right, of the last epoch"
+	}
+	g.Note = t.note(true, band, curves)
+	for _, r := range off {
+		g.Note += fmt.Sprintf(" Beyond the axis: %s (%s).", r.Name, number(r.Y, 2))
+	}
 	return g, nil
+}
+
+// within divides references into those that are at most as far from the values of curves as these
+// span, and others.
+func within(curves []Curve, references []Reference) (near, off []Reference) {
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for _, c := range curves {
+		for _, p := range c.Points {
+			for _, v := range p.Values {
+				lo, hi = min(lo, v), max(hi, v)
+			}
+		}
+	}
+	for _, r := range references {
+		if r.Y < lo-(hi-lo) || r.Y > hi+(hi-lo) {
+			off = append(off, r)
+		} else {
+			near = append(near, r)
+		}
+	}
+	return near, off
 }

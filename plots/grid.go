@@ -209,7 +209,7 @@ func (g *Grid) Draw(c draw.Canvas) error {
 	for i, cell := range cells {
 		if i >= len(g.Panels) {
 			if l.spare {
-				g.drawColumn(c, g.Legend, cell.data.Min.X, cell.data.Max.Y)
+				g.drawColumn(c, g.Legend, cell.data.Min.X, cell.data.Max.Y, cell.data.Size().X)
 			}
 			break
 		}
@@ -303,9 +303,11 @@ func (g *Grid) noteLines() []string {
 	return wrapped(g.Theme.style(g.Theme.NoteSize, g.Theme.Muted), Symbols(g.Note), g.Width-2*margin)
 }
 
-// wrapped breaks a text between words into lines of at most a width; a longer word is a line.
+// wrapped breaks a text between words into lines of at most a width; a longer word is a line, and so
+// is an equation such as "n = 10".
 func wrapped(sty draw.TextStyle, s string, width vg.Length) (lines []string) {
-	for word := range strings.FieldsSeq(s) {
+	for word := range strings.FieldsSeq(strings.ReplaceAll(s, " = ", "\x00")) {
+		word = strings.ReplaceAll(word, "\x00", " = ")
 		last := len(lines) - 1
 		if last >= 0 && sty.Width(lines[last]+" "+word) <= width {
 			lines[last] += " " + word

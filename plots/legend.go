@@ -12,13 +12,7 @@ import (
 // legendRows breaks entries into as few rows as fit the width, in order, and
 // then into rows as even as possible. The name of an entry that is wider gets several lines.
 func (g *Grid) legendRows(entries []Entry, width vg.Length) [][]Entry {
-	entries = slices.Clone(entries)
-	for i, e := range entries {
-		if g.entryWidth(e) > width {
-			name := wrapped(g.Theme.style(g.Theme.LabelSize, g.Theme.Ink), e.Name, width-g.thumbWidth(e)-thumbGap)
-			entries[i].Name = strings.Join(name, "\n")
-		}
-	}
+	entries = g.narrowed(entries, width)
 	rows := g.breakRows(entries, width)
 	for narrower := width - 2; narrower > 0; narrower -= 2 {
 		even := g.breakRows(entries, narrower)
@@ -28,6 +22,18 @@ func (g *Grid) legendRows(entries []Entry, width vg.Length) [][]Entry {
 		rows = even
 	}
 	return rows
+}
+
+// narrowed breaks the names of entries that are wider than the width into lines.
+func (g *Grid) narrowed(entries []Entry, width vg.Length) []Entry {
+	entries = slices.Clone(entries)
+	for i, e := range entries {
+		if g.entryWidth(e) > width {
+			name := wrapped(g.Theme.style(g.Theme.LabelSize, g.Theme.Ink), e.Name, width-g.thumbWidth(e)-thumbGap)
+			entries[i].Name = strings.Join(name, "\n")
+		}
+	}
+	return entries
 }
 
 func (g *Grid) breakRows(entries []Entry, width vg.Length) [][]Entry {
@@ -94,25 +100,40 @@ func (g *Grid) drawLegend(c draw.Canvas, entries []Entry, x, y, width vg.Length)
 	}
 }
 
-// columnFits reports whether entries below one another fit a data area.
-func (g *Grid) columnFits(entries []Entry, size vg.Point) bool {
-	for _, e := range entries {
-		if g.entryWidth(e) > size.X {
-			return false
-		}
-	}
-	return vg.Length(len(entries))*g.entryHeight() <= size.Y
-}
-
-// drawColumn draws entries below one another.
-func (g *Grid) drawColumn(c draw.Canvas, entries []Entry, x, y vg.Length) {
+// column returns entries for a legend below one another, with one width of their pictures and names
+// in lines that fit the width.
+func (g *Grid) column(entries []Entry, width vg.Length) ([]Entry, vg.Length) {
 	widest := vg.Length(0)
 	for _, e := range entries {
 		widest = max(widest, g.thumbWidth(e))
 	}
+	var list []Entry
 	for _, e := range entries {
-		g.drawEntry(c, e, x, y, widest)
-		y -= g.entryHeight()
+		list = append(list, g.narrowed([]Entry{e}, width-widest+g.thumbWidth(e))...)
+	}
+	return list, widest
+}
+
+// columnFits reports whether entries below one another fit a data area.
+func (g *Grid) columnFits(entries []Entry, size vg.Point) bool {
+	height := vg.Length(0)
+	entries, widest := g.column(entries, size.X)
+	for _, e := range entries {
+		if g.entryWidth(e)-g.thumbWidth(e)+widest > size.X { // a word is wider
+			return false
+		}
+		height += g.rowHeight([]Entry{e})
+	}
+	return height <= size.Y
+}
+
+// drawColumn draws entries below one another.
+func (g *Grid) drawColumn(c draw.Canvas, entries []Entry, x, y, width vg.Length) {
+	entries, widest := g.column(entries, width)
+	for _, e := range entries {
+		height := g.rowHeight([]Entry{e})
+		g.drawEntry(c, e, x, y-(height-g.entryHeight())/2, widest)
+		y -= height
 	}
 }
 

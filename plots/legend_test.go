@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/plot/vg"
 )
 
 // The legend has the curves in the order in which they end, then references and marks.
@@ -77,5 +79,54 @@ func TestLegendFits(t *testing.T) {
 	}
 	if h, one := g.legendHeight([]Entry{{Name: long}}, width), g.legendHeight([]Entry{{Name: "chance"}}, width); h <= one {
 		t.Errorf("a legend of two lines is %v high, one of one line %v", h, one)
+	}
+}
+
+// A legend beside the panels has its names in lines, where it fits.
+func TestLegendBesidePanels(t *testing.T) {
+	const long = "Random + cross-entropy (published schedule)"
+	g := &Grid{Theme: Print()}
+	entries := []Entry{{Name: long}, {Name: "CEG", Width: dotWidth}, {Name: "another " + long}}
+	list, widest := g.column(entries, 110)
+	if widest != g.thumbWidth(entries[0]) || strings.ReplaceAll(list[2].Name, "\n", " ") != entries[2].Name {
+		t.Errorf("pictures %v wide, names %+v", widest, list)
+	}
+	height := vg.Length(0)
+	for _, e := range list {
+		if w := g.entryWidth(e) - g.thumbWidth(e) + widest; w > 110 {
+			t.Errorf("%q is %v wide, want at most 110", e.Name, w)
+		}
+		height += g.rowHeight([]Entry{e})
+	}
+	for size, want := range map[vg.Point]bool{{X: 110, Y: height}: true, {X: 110, Y: height - 1}: false, {X: 40, Y: 10 * height}: false} {
+		if got := g.columnFits(entries, size); got != want {
+			t.Errorf("fits %v: %v, want %v", size, got, want)
+		}
+	}
+}
+
+// More than four curves have their intervals at their ends.
+func TestIntervalsAtTheEnds(t *testing.T) {
+	var curves []Curve
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		curves = append(curves, Curve{Name: name, Points: []Point{{1, []float64{1, 2, 3, 4, 5}}, {2, []float64{11, 12, 13, 14, 15}}}})
+	}
+	for n, want := range map[int]string{4: "Mean of n = 5 runs; band: 95% Student-t interval.",
+		5: "Mean of n = 5 runs; bars at the right, of the last epoch: 95% Student-t interval."} {
+		g, err := Epochs(Print(), EpochsData{Curves: curves[:n]})
+		if err != nil || g.Note != want {
+			t.Errorf("%d curves: %q, %v, want %q", n, g.Note, err, want)
+		}
+	}
+}
+
+// A reference far from the curves stands in the note, and does not flatten them.
+func TestFarReferences(t *testing.T) {
+	curves := []Curve{{Name: "a", Points: []Point{{1, []float64{40}}, {2, []float64{50}}}}}
+	for chance, want := range map[float64]string{6.25: "One run each (n = 1), no interval. Beyond the axis: chance (6.2).", 35: "One run each (n = 1), no interval."} {
+		g, err := Epochs(Print(), EpochsData{Curves: curves, References: []Reference{{"chance", chance}}})
+		if err != nil || g.Note != want || (g.Panels[0].Plot.Y.Min > 36) != (chance < 30) {
+			t.Errorf("chance at %v: %q, %v, axis from %v, want %q", chance, g.Note, err, g.Panels[0].Plot.Y.Min, want)
+		}
 	}
 }

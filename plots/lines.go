@@ -26,6 +26,7 @@ type lines struct {
 	ticks                 map[float64]string // names of x values, in place of their numbers
 	ends                  bool               // names of curves at their ends, not in the legend
 	published             []Published
+	bars                  bool // intervals at the last x alone, beside the data area
 }
 
 // panel draws the curves and references of l and adds a legend entry for every
@@ -63,7 +64,7 @@ func (t Theme) panel(l lines, methods, refs *looks) (Panel, error) {
 		if !l.ends {
 			methods.enter(c.title(), d)
 		}
-		if t.Band != None {
+		if t.Band != None && !l.bars {
 			p.Add(band(d))
 		}
 		all = append(all, d)
@@ -78,6 +79,9 @@ func (t Theme) panel(l lines, methods, refs *looks) (Panel, error) {
 	}
 	if l.ends {
 		p.Add(ends{all, l.curves, t})
+	}
+	if t.Band != None && l.bars {
+		p.Add(endBars(all))
 	}
 	l.setRanges(p, all)
 	return Panel{Title: Symbols(l.title), Plot: p}, nil
@@ -224,7 +228,9 @@ func (l *looks) byEnds(curves []Curve) {
 }
 
 // runsNote states how many runs the curves are means of, and what their bands are.
-func (t Theme) runsNote(bands bool, curves ...Curve) string {
+func (t Theme) runsNote(bands bool, curves ...Curve) string { return t.note(bands, "band", curves) }
+
+func (t Theme) note(bands bool, band string, curves []Curve) string {
 	least, most := math.MaxInt, 0
 	for _, c := range curves {
 		for _, p := range c.Points {
@@ -243,9 +249,9 @@ func (t Theme) runsNote(bands bool, curves ...Curve) string {
 		case most < enough:
 			note += ", shown as points"
 		case least < enough:
-			note += fmt.Sprintf("; band: %s, or the runs as points where n < %d", t.Band.words(), enough)
+			note += fmt.Sprintf("; %s: %s, or the runs as points where n < %d", band, t.Band.words(), enough)
 		default:
-			note += "; band: " + t.Band.words()
+			note += "; " + band + ": " + t.Band.words()
 		}
 	}
 	return note + "."

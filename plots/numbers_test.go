@@ -265,7 +265,8 @@ func TestAxisLabelsFit(t *testing.T) {
 	const x, y = "MaxHerding + FixMatch, upfront (preset ledg), all labels", "MaxHerding then CEG selection + CEG loss (published schedule)"
 	theme := Print()
 	theme.Text = true
-	g, err := Savings(theme, SavingsData{Method: x, Other: y, Curves: []Curve{{Name: "noto", Points: []Point{{20, []float64{30}}, {100, []float64{150}}}}}})
+	g, err := Epochs(theme, EpochsData{XLabel: "Labels for " + x, ValueLabel: "Labels for " + y,
+		Curves: []Curve{{Name: "noto", Points: []Point{{20, []float64{30}}, {100, []float64{150}}}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,5 +326,32 @@ func TestSweepChanges(t *testing.T) {
 	}
 	if _, err := (Sweep{}).changes(); err == nil {
 		t.Error("a sweep without a usual setting has changes")
+	}
+}
+
+// The changes of a heat map are paired by index, too.
+func TestSurfaceChanges(t *testing.T) {
+	s := Surface{
+		Cells:      []Cell{{1, 1, []float64{40, 44}}, {3, 1, []float64{42, 45}}},
+		Chosen:     &[2]float64{3, 1},
+		References: []Reference{{"other", 41}},
+	}
+	got, err := s.changes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := got.Cells; !slices.Equal(c[0].Values, []float64{-2, -1}) || !slices.Equal(c[1].Values, []float64{0, 0}) {
+		t.Errorf("the cells change by %v", c)
+	}
+	if got.References[0].Y != -2.5 || s.Cells[0].Values[0] != 40 {
+		t.Errorf("the reference is at %g, want 41 - 43.5; the cells of the surface itself are %v", got.References[0].Y, s.Cells)
+	}
+	s.Cells[0].Values = []float64{40}
+	if _, err := s.changes(); err == nil {
+		t.Error("values of other seeds have a change")
+	}
+	s.Chosen = nil
+	if _, err := s.changes(); err == nil {
+		t.Error("a surface without a usual setting has changes")
 	}
 }

@@ -300,18 +300,26 @@ func TestInputsStay(t *testing.T) {
 	}
 }
 
-func TestEmbeddingIsSquare(t *testing.T) {
-	d := embeddingData(50, 3)
+// Both axes of a map have one scale, and maps of several runs one height.
+func TestEmbeddingHasOneScale(t *testing.T) {
+	flat, tall := embeddingData(50, 3), embeddingData(50, 3)
 	for i := range 50 {
-		d.Points.Data[2*i] *= 10
+		flat.Points.Data[2*i] *= 10
+		tall.Points.Data[2*i+1] *= 10
 	}
-	g, err := Embedding(Print(), d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range g.Panels {
-		if w, h := p.Plot.X.Max-p.Plot.X.Min, p.Plot.Y.Max-p.Plot.Y.Min; !near(w, h, 1e-6*w) || g.Aspect != 1 {
-			t.Errorf("%v wide, %v high", w, h)
+	var g *Grid
+	for _, c := range []struct {
+		list   []EmbeddingData
+		aspect float64
+	}{{[]EmbeddingData{tall}, tallest}, {[]EmbeddingData{flat, tall}, tallest}, {[]EmbeddingData{flat}, flattest}} {
+		var err error
+		if g, err = Embedding(Print(), c.list...); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range g.Panels {
+			if w, h := p.Plot.X.Max-p.Plot.X.Min, p.Plot.Y.Max-p.Plot.Y.Min; !near(h/w, c.aspect, 1e-6) || g.Aspect != c.aspect {
+				t.Errorf("%v wide, %v high, aspect %v, want %v", w, h, g.Aspect, c.aspect)
+			}
 		}
 	}
 	if got := g.Legend[0].Name; got != "selected (3 of 50)" {

@@ -3,6 +3,7 @@ package plots
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -31,12 +32,25 @@ type SensitivityData struct {
 	Surfaces []Surface
 	// ValueLabel labels the values. Empty means "Accuracy (%)".
 	ValueLabel string
-	// Changes draws sweeps as changes from the usual setting, so that results of ours and of the
-	// paper share a scale. Values at the same index of a curve's points are of the same seed.
+	// Changes draws changes from the usual setting, so that results of ours and of the paper share a
+	// scale. Values at the same index of a curve's points, and of a surface's cells, are of the same
+	// seed.
 	Changes bool
 }
 
 const accuracyLabel = "Accuracy (%)"
+
+// wide reports whether the values of a sweep span more than a factor of thirty: their axis is
+// logarithmic then.
+func (s Sweep) wide() bool {
+	least, most := math.Inf(1), 0.0
+	for _, c := range s.Curves {
+		for _, p := range c.Points {
+			least, most = min(least, p.X), max(most, p.X)
+		}
+	}
+	return least > 0 && most > 30*least
+}
 
 // changes returns the sweep's differences from the usual setting: of a curve value by value, of
 // references from the first curve's mean, of the paper's results from its own.
@@ -89,6 +103,37 @@ func (s Sweep) changes() (Sweep, error) {
 	return out, nil
 }
 
+// changes returns the surface's differences from the chosen cell, value by value, and the
+// references' from its mean.
+func (s Surface) changes() (Surface, error) {
+	var usual []float64
+	for _, c := range s.Cells {
+		if s.Chosen != nil && *s.Chosen == [2]float64{c.X, c.Y} {
+			usual = c.Values
+		}
+	}
+	if usual == nil {
+		return s, fmt.Errorf("plots: changes of %q without a usual setting", s.Title)
+	}
+	out := s
+	out.Cells, out.References = nil, nil
+	for _, c := range s.Cells {
+		if len(c.Values) != len(usual) {
+			return out, fmt.Errorf("plots: changes of %q at %g, %g: %d values, want %d as at the usual setting", s.Title, c.X, c.Y, len(c.Values), len(usual))
+		}
+		d := Cell{X: c.X, Y: c.Y}
+		for i, v := range c.Values {
+			d.Values = append(d.Values, v-usual[i])
+		}
+		out.Cells = append(out.Cells, d)
+	}
+	mean := stat.Mean(usual, nil)
+	for _, r := range s.References {
+		out.References = append(out.References, Reference{r.Name, r.Y - mean})
+	}
+	return out, nil
+}
+
 // Sensitivity plots how results depend on settings: a panel of lines per swept setting and a
 // heat map per pair of settings, with other methods as reference lines (figure "Sensitivity" of
 // Yuan et al. 2022: delta, T and gamma1 x gamma2). Two panels form a row, a single one a column.
@@ -121,7 +166,7 @@ func Sensitivity(t Theme, d SensitivityData) (*Grid, error) {
 		}
 		l := lines{
 			title: s.Title, xLabel: s.XLabel, yLabel: label, curves: s.Curves, references: s.References,
-			markStyle: chosen, tickEvery: true, markers: true, published: s.Published,
+			markStyle: chosen, tickEvery: true, markers: true, published: s.Published, log: s.wide(),
 		}
 		if s.Chosen != nil {
 			l.marks = []float64{*s.Chosen}
@@ -137,7 +182,13 @@ func Sensitivity(t Theme, d SensitivityData) (*Grid, error) {
 	shareY(g.Panels)
 	var notes []string
 	for _, s := range d.Surfaces {
-		p, note, err := t.heatMap(s, d.ValueLabel, refs)
+		if d.Changes {
+			var err error
+			if s, err = s.changes(); err != nil {
+				return nil, err
+			}
+		}
+		p, note, err := t.heatMap(s, label, refs)
 		if err != nil {
 			return nil, err
 		}
@@ -153,7 +204,7 @@ func Sensitivity(t Theme, d SensitivityData) (*Grid, error) {
 		g.Legend = append(g.Legend, Entry{"usual setting", []plot.Thumbnailer{upright{line: chosen}}, dotWidth})
 	}
 	g.Note = t.runsNote(len(d.Sweeps) > 0, curves...)
-	if d.Changes && len(d.Sweeps) > 0 {
+	if d.Changes {
 		g.Note += " Changes are from the usual setting, paired by seed; the paper's from its own."
 	}
 	if framed {

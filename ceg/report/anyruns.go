@@ -61,7 +61,7 @@ func readSame(dirs []string) (runs []*RecordedRun, targets []string, title strin
 		}
 	}
 	slices.Sort(targets)
-	return runs, targets, onTargets(titleOfRun(runs[0], targets...), targets), nil
+	return runs, targets, onTargets(TitleOfRun(runs[0].Run, targets...), targets), nil
 }
 
 // CurvesOver returns accuracy over epochs of runs, finished or not; each argument is a run or a
@@ -77,7 +77,7 @@ func CurvesOver(dirs ...string) (d plots.EpochsData, err error) {
 	tally := result.Record.Target
 	for _, run := range runs {
 		if !run.Choices.Measured() {
-			tally, d.Title = result.Record.SourceVal, titleOfRun(run, targets...)+", source validation"
+			tally, d.Title = result.Record.SourceVal, TitleOfRun(run.Run, targets...)+", source validation"
 		}
 	}
 	names := newNaming(runs)

@@ -46,7 +46,7 @@ func (run *RecordedRun) Table() *result.Table {
 		t.Notes = append(t.Notes, "The network started from "+run.weights()+".")
 	}
 	if r := run.Result; r != nil {
-		t.Title = fmt.Sprintf("%s: %s on %s, target %s, preset %s, seed %d", run.Path, run.Config.Arm().Name(), titleOfRun(run, r.Target), r.Target, r.Preset, r.Seed)
+		t.Title = fmt.Sprintf("%s: %s on %s, target %s, preset %s, seed %d", run.Path, run.Config.Arm().Name(), TitleOfRun(run.Run, r.Target), r.Target, r.Preset, r.Seed)
 		t.Notes = append(t.Notes, ruleNotes(r)...)
 		t.Notes = append(t.Notes, labelNotes(r)...)
 		t.Notes = append(t.Notes, "The run's result.json agrees with its records.")

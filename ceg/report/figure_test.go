@@ -361,11 +361,11 @@ func TestTitleOfRun(t *testing.T) {
 	digits, _ := datasets.Lookup("glyphs")
 	run := &RecordedRun{Run: &result.Run{Result: &result.Result{Classes: digits.Classes}}}
 	run.Config.Data.Dataset = "features"
-	if got := titleOfRun(run, "sketch"); got != "features of glyphs" {
+	if got := TitleOfRun(run.Run, "sketch"); got != "features of glyphs" {
 		t.Errorf("features of digits are called %q", got)
 	}
 	run.Result.Classes = []string{"cat", "dog"}
-	if got := titleOfRun(run, "sketch"); got != "features" {
+	if got := TitleOfRun(run.Run, "sketch"); got != "features" {
 		t.Errorf("features of other classes are called %q", got)
 	}
 }

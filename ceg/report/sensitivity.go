@@ -48,7 +48,9 @@ func (f *Folder) Sensitivity(o FigureOptions) (plots.SensitivityData, error) {
 		case 1:
 			s := plots.Sweep{Title: onTargets(f.titleOf(o.Dataset), targets), XLabel: ParameterLabel(names[0]), References: refs, Chosen: points[0].usual(o, targets, names[0])}
 			s.Published = publishedSweep(names[0], s.Chosen)
-			comparable = comparable && samePoints(points, s.Chosen)
+			if s.Chosen == nil || !samePoints(points, *s.Chosen) {
+				comparable = false
+			}
 			for _, p := range points {
 				i := slices.IndexFunc(s.Curves, func(c plots.Curve) bool { return c.Name == p.method })
 				if i < 0 {
@@ -64,7 +66,11 @@ func (f *Folder) Sensitivity(o FigureOptions) (plots.SensitivityData, error) {
 				if n < 0 {
 					n = len(points)
 				}
-				d.Surfaces = append(d.Surfaces, surface(o, names, points[:n], targets, f.titleOf(o.Dataset), refs))
+				s := surface(o, names, points[:n], targets, f.titleOf(o.Dataset), refs)
+				if s.Chosen == nil || !samePoints(points[:n], s.Chosen[:]...) {
+					comparable = false
+				}
+				d.Surfaces = append(d.Surfaces, s)
 				points = points[n:]
 			}
 		default:
@@ -74,7 +80,7 @@ func (f *Folder) Sensitivity(o FigureOptions) (plots.SensitivityData, error) {
 	if len(d.Sweeps)+len(d.Surfaces) == 0 {
 		return d, errNoSeed
 	}
-	d.Changes = comparable && len(d.Sweeps) > 0
+	d.Changes = comparable
 	if c := f.chance(runs); c != nil && !d.Changes { // a heat map has numbers
 		for i, s := range d.Sweeps {
 			d.Sweeps[i].References = append(slices.Clone(s.References), *c)
@@ -105,9 +111,9 @@ func publishedSweep(name string, usual *float64) (list []plots.Published) {
 
 // samePoints reports whether every method has the usual value, and the same finished seeds there as
 // at its other points, so that changes from it are paired.
-func samePoints(points []sweepPoint, usual *float64) bool {
+func samePoints(points []sweepPoint, usual ...float64) bool {
 	for _, p := range points {
-		i := slices.IndexFunc(points, func(q sweepPoint) bool { return usual != nil && q.method == p.method && q.at[0] == *usual })
+		i := slices.IndexFunc(points, func(q sweepPoint) bool { return q.method == p.method && slices.Equal(q.at, usual) })
 		if i < 0 || len(p.values) != len(p.seeds) || !slices.Equal(p.seeds, points[i].seeds) {
 			return false
 		}
@@ -208,6 +214,7 @@ var parameterLabels = map[string]string{
 	"gamma1": "gamma1 (representativeness)",
 	"gamma2": "gamma2 (diversity)",
 	"tau":    "confidence threshold τ",
+	"lr":     "learning rate",
 }
 
 // ParameterLabel returns the label of a swept setting in figures: in words for the paper's, else

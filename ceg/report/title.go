@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// titleOfRun is what a reader calls the data set of a run and others with these targets. Where data
-// sets share domains, the run's classes tell their features apart.
-func titleOfRun(run *RecordedRun, targets ...string) string {
+// TitleOfRun is what a reader calls the data set of a run and others with these targets, such as
+// "features of emoji". Where data sets share domains, the run's classes tell their features apart.
+func TitleOfRun(run *result.Run, targets ...string) string {
 	if run.Result != nil {
 		for _, d := range datasets.All() {
 			if slices.Equal(d.Classes, run.Result.Classes) && len(d.Classes) > 0 {

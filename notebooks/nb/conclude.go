@@ -162,7 +162,7 @@ func LabelSavings(d plots.BudgetData, method, other string, pool int) {
 			}
 			row := []string{target.Name, fmt.Sprintf("%d labels", labels(s.Budget)), fmt.Sprintf("%.1f%%", s.Accuracy)}
 			if !math.IsInf(s.Worth, 0) {
-				saved.Points = append(saved.Points, plots.Point{X: float64(labels(s.Budget)), Values: []float64{float64(labels(s.Worth))}})
+				saved.Points = append(saved.Points, plots.Point{X: float64(labels(s.Budget)), Values: []float64{s.Worth / s.Budget}})
 			}
 			switch {
 			case math.IsInf(s.Worth, 1):

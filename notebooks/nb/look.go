@@ -177,8 +177,7 @@ func reportPage(dirs ...string) string {
 // its runs.
 func sweepFigure(method, setting string, values []float64, at [][]string) (*plots.Grid, error) {
 	c := plots.Curve{Name: method}
-	title := ""
-	var references []plots.Reference
+	title, note := "", ""
 	for i, dirs := range at {
 		p := plots.Point{X: values[i]}
 		for _, run := range Must(result.OpenAll(dirs...)) {
@@ -186,16 +185,21 @@ func sweepFigure(method, setting string, values []float64, at [][]string) (*plot
 				return nil, fmt.Errorf("%s: %w", run.Path, result.ErrNoTarget)
 			}
 			p.Values = append(p.Values, 100*run.Result.Accuracy.LastEpoch.TargetAccuracy)
-			title = fmt.Sprintf("%s, target %s", run.Config.Data.Dataset, run.Config.Data.Target)
+			title = fmt.Sprintf("%s, target %s", report.TitleOfRun(run, run.Config.Data.Target), run.Config.Data.Target)
 			c.Title = run.Config.Arm().Name()
 			if chance := report.Chance(run.Config.Data.Dataset, run); chance != nil {
-				references = []plots.Reference{*chance}
+				note = fmt.Sprintf(" Chance: %.1f%%.", chance.Y) // a line would flatten the curve
 			}
 		}
 		c.Points = append(c.Points, p)
 	}
 	slices.SortFunc(c.Points, func(a, b plots.Point) int { return cmp.Compare(a.X, b.X) })
-	return plots.Sensitivity(Theme(), plots.SensitivityData{Sweeps: []plots.Sweep{{Title: title, XLabel: report.ParameterLabel(setting), Curves: []plots.Curve{c}, References: references}}})
+	g, err := plots.Sensitivity(Theme(), plots.SensitivityData{Sweeps: []plots.Sweep{{Title: title, XLabel: report.ParameterLabel(setting), Curves: []plots.Curve{c}}}})
+	if err != nil {
+		return nil, err
+	}
+	g.Note += note
+	return g, nil
 }
 
 // QueryScores shows the scores of the last queried images among all candidates, interactively as in

@@ -1,5 +1,11 @@
 package nb
 
+import (
+	"strings"
+
+	"github.com/ledg-go/ledg/ceg/active"
+)
+
 // Methods holds the names of methods, for completion by Tab: nb.Methods.CEG. A query strategy trains
 // with the CEG loss; nb.Methods.BADGE + "-ce" trains with cross-entropy and nb.Methods.BADGE + "+" +
 // nb.Methods.FixMatch with another objective. An objective alone labels at random upfront. Ledg is
@@ -49,4 +55,17 @@ var Methods = struct {
 	Propagation:         "propagation",
 	GDA:                 "gda",
 	Ledg:                "ledg",
+}
+
+// Strategies lists the query strategies below a summary that opens the list: what each queries, and its
+// source.
+func Strategies() {
+	t := NewTable("strategy", "queries", "source")
+	for i := range t.Columns {
+		t.Columns[i].Right = false
+	}
+	for _, e := range active.Registry() {
+		t.AddRow(e.Name, e.Line, e.Citation)
+	}
+	Markdown("%s", strings.TrimSpace(folded("What each strategy queries", markdownOf(t))))
 }

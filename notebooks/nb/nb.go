@@ -116,8 +116,20 @@ func NewTable(columns ...string) *result.Table {
 
 // Table shows a table. Its p-values are folded away below it, and notes if there are more than four.
 // The targets' columns are folded away if the table has more than nine.
-func Table(t *result.Table, err error) {
-	shown, p := apart(Must(t, err))
+func Table(t *result.Table, err error) { Markdown("%s", tableText(Must(t, err))) }
+
+// Folded shows tables below a summary that opens them.
+func Folded(summary string, list []*result.Table, err error) {
+	var text strings.Builder
+	for _, t := range Must(list, err) {
+		text.WriteString(markdownOf(t) + "\n")
+	}
+	Markdown("%s", strings.TrimSpace(folded(summary, text.String())))
+}
+
+// tableText is a table for [Table].
+func tableText(t *result.Table) string {
+	shown, p := apart(t)
 	shown, targets := narrow(shown)
 	shown, notes := withoutNotes(shown)
 	text := markdownOf(shown)
@@ -130,7 +142,7 @@ func Table(t *result.Table, err error) {
 	if notes != nil {
 		text += folded("notes", markdownOf(notes))
 	}
-	Markdown("%s", text)
+	return text
 }
 
 // withoutNotes divides a table with more than four notes into one without them and one of them; nil
