@@ -119,8 +119,7 @@ func LabelsOver(dirs ...string) (d plots.BudgetData, err error) {
 		return d, err
 	}
 	d.XLabel, d.Targets, d.Ticks = "Labelled images", []plots.Target{{Name: title}}, map[float64]string{}
-	names := newNaming(runs)
-	names.budget = false
+	names := namingBy(runs, false)
 	for _, m := range methodsOf(runs, names.method) {
 		c := plots.Curve{Name: m.name}
 		c.Title, _ = names.display(m.runs[0])

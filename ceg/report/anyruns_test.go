@@ -79,6 +79,19 @@ func TestLabelsOver(t *testing.T) {
 	if !slices.Equal(accuracies, []float64{25.5, 29.5, 34.5}) { // 20 for the epoch, 3 for gamma1, 1.5 for seed and target
 		t.Errorf("accuracies %v", accuracies)
 	}
+	// Runs that differ in a setting, too, are not one curve.
+	if d, err = LabelsOver(dirsWith(t, func(r result.PlannedRun) bool { return r.Sweep["delta"] == 1 || r.Sweep == nil && r.Label() == "ceg" })...); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	budgets := 0
+	for _, c := range d.Targets[0].Curves {
+		names, budgets = append(names, c.Title), max(budgets, len(c.Points))
+	}
+	slices.Sort(names)
+	if want := []string{"CEG (published schedule, preset paper), delta 0.3", "CEG (published schedule, preset paper), delta 1"}; !slices.Equal(names, want) || budgets < 2 {
+		t.Errorf("curves %q over %d budgets, want %q over several", names, budgets, want)
+	}
 	if _, err := LabelsOver(t.TempDir()); err == nil || !strings.Contains(err.Error(), "config.json") {
 		t.Errorf("an empty folder: %v", err)
 	}

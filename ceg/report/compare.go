@@ -153,7 +153,10 @@ type naming struct {
 var unnamed = []string{"method", "preset", "seed", "data.target", "data.dataset", "data.labels", "data.split_seed", "exploration.budget", "exploration.initial_share",
 	"network.weights", "schedule.timing", "schedule.query_after", "schedule.query_shares"}
 
-func newNaming(runs []*RecordedRun) (n naming) {
+func newNaming(runs []*RecordedRun) naming { return namingBy(runs, true) }
+
+// namingBy is [newNaming], in which budgets tell runs apart or, as on an axis of labels, do not.
+func namingBy(runs []*RecordedRun, budgets bool) (n naming) {
 	timing := config.Timing("")
 	for _, run := range runs {
 		if !alwaysOnce(run) {
@@ -164,7 +167,7 @@ func newNaming(runs []*RecordedRun) (n naming) {
 	for _, run := range runs[1:] {
 		n.preset = n.preset || run.Result.Preset != runs[0].Result.Preset
 		n.weights = n.weights || run.weights() != runs[0].weights()
-		n.budget = n.budget || run.budget() != runs[0].budget()
+		n.budget = n.budget || budgets && run.budget() != runs[0].budget()
 		n.dataset = n.dataset || run.Result.Dataset != runs[0].Result.Dataset
 	}
 	n.settings = map[string][]config.Setting{}
