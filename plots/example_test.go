@@ -65,5 +65,5 @@ func ExampleEpochs() {
 	fmt.Println(fig.Note)
 	// Output:
 	// query round
-	// One run each (n = 1), no interval.
+	// n = 1: no interval.
 }

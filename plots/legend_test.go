@@ -123,7 +123,7 @@ func TestIntervalsAtTheEnds(t *testing.T) {
 // A reference far from the curves stands in the note, and does not flatten them.
 func TestFarReferences(t *testing.T) {
 	curves := []Curve{{Name: "a", Points: []Point{{1, []float64{40}}, {2, []float64{50}}}}}
-	for chance, want := range map[float64]string{6.25: "One run each (n = 1), no interval. Beyond the axis: chance (6.2).", 35: "One run each (n = 1), no interval."} {
+	for chance, want := range map[float64]string{6.25: "n = 1: no interval. Beyond the axis: chance (6.2).", 35: "n = 1: no interval."} {
 		g, err := Epochs(Print(), EpochsData{Curves: curves, References: []Reference{{"chance", chance}}})
 		if err != nil || g.Note != want || (g.Panels[0].Plot.Y.Min > 36) != (chance < 30) {
 			t.Errorf("chance at %v: %q, %v, axis from %v, want %q", chance, g.Note, err, g.Panels[0].Plot.Y.Min, want)

@@ -238,7 +238,7 @@ func (t Theme) note(bands bool, band string, curves []Curve) string {
 		}
 	}
 	if most == 1 {
-		return "One run each (n = 1), no interval."
+		return "n = 1: no interval."
 	}
 	note := fmt.Sprintf("Mean of n = %d runs", most)
 	if least < most {

@@ -87,16 +87,17 @@ func (h *history) trained(epochs int, loss, target, source float64) {
 	h.Loss, h.Target, h.Source = add(h.Loss, loss), add(h.Target, 100*target), add(h.Source, 100*source)
 }
 
-// errClosedForm is the error of a figure of a run that has no curves: its head is computed, and no
-// loss descends.
-var errClosedForm = errors.New("the head is fitted in closed form")
+// errAtOnce is the error of a figure of a run that has no curves: its head is fitted at once, and no
+// loss descends over epochs.
+var errAtOnce = errors.New("the head is fitted at once")
 
 // figure draws the history, with the mean loss of the current epoch at its position, in epochs
 // since the start.
 func (h *history) figure(over float64) (*plots.Grid, error) {
 	d := h.TrainingData
-	if len(d.Loss) > 0 && !slices.ContainsFunc(d.Loss, func(p plots.Point) bool { return p.Values[0] != 0 }) {
-		return nil, errClosedForm
+	if n := len(d.Loss); n > 0 && (n > 1 || d.Loss[0].Values[0] == 0) &&
+		!slices.ContainsFunc(d.Loss, func(p plots.Point) bool { return p.Values[0] != d.Loss[0].Values[0] }) {
+		return nil, errAtOnce
 	}
 	if y := h.losses / float64(h.steps); h.steps > 0 && !math.IsNaN(y) && !math.IsInf(y, 0) {
 		d.Loss = append(d.Loss[:len(d.Loss):len(d.Loss)], plots.Point{X: over, Values: []float64{y}})

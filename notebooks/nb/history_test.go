@@ -68,11 +68,15 @@ func TestHistoryOfAnEpoch(t *testing.T) {
 	}
 }
 
-// A run whose head is fitted in closed form has no curves.
-func TestHistoryInClosedForm(t *testing.T) {
+// A run whose head is fitted at once, in closed form or by logistic regression, has no curves.
+func TestHistoryAtOnce(t *testing.T) {
 	h := newHistory(2, []result.Record{{Epoch: 0, Labels: 3, Loss: result.Losses{{Name: "total", Value: 0}}}})
-	if _, err := h.figure(1); !errors.Is(err, errClosedForm) {
+	if _, err := h.figure(1); !errors.Is(err, errAtOnce) {
 		t.Errorf("a run without a loss has a figure: %v", err)
+	}
+	h = newHistory(2, []result.Record{{Epoch: 0, Labels: 3, Loss: result.Losses{{Name: "total", Value: 0.1}}}, {Epoch: 1, Labels: 3, Loss: result.Losses{{Name: "total", Value: 0.1}}}})
+	if _, err := h.figure(1); !errors.Is(err, errAtOnce) {
+		t.Errorf("a run with one loss in all epochs has a figure: %v", err)
 	}
 	h = newHistory(2, []result.Record{{Epoch: 0, Labels: 3, Loss: result.Losses{{Name: "total", Value: 1}}}})
 	if _, err := h.figure(1); err != nil {

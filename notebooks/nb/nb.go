@@ -127,9 +127,20 @@ func Folded(summary string, list []*result.Table, err error) {
 	Markdown("%s", strings.TrimSpace(folded(summary, text.String())))
 }
 
+// withBold returns the table of a study's methods with a note on what is bold.
+func withBold(t *result.Table) *result.Table {
+	bold := func(c result.Cell) bool { return c.Bold }
+	if t.Title == "" || !slices.ContainsFunc(t.Rows, func(row []result.Cell) bool { return slices.ContainsFunc(row, bold) }) {
+		return t
+	}
+	noted := *t
+	noted.Notes = append(slices.Clone(t.Notes), "Bold: the highest mean of a column; it does not mean significant.")
+	return &noted
+}
+
 // tableText is a table for [Table].
 func tableText(t *result.Table) string {
-	shown, p := apart(t)
+	shown, p := apart(withBold(t))
 	shown, targets := narrow(shown)
 	shown, notes := withoutNotes(shown)
 	text := markdownOf(shown)

@@ -136,7 +136,7 @@ func calibrationFigure(t *testing.T) *plots.Grid {
 		groups.add(name, "temperature of left-out sources", numeral(t, r[6]))
 	}
 	return dotsOf(t, plots.DotsData{Title: "Calibration on the target", Groups: groups, ValueLabel: "Expected calibration error (%)"},
-		"One run each (n = 1), no interval. Lower is better.")
+		"n = 1: no interval. Lower is better.")
 }
 
 // networksFigure draws the table of networks.md, which has no record.
