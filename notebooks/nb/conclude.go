@@ -152,32 +152,38 @@ func LabelSavings(d plots.BudgetData, method, other string, pool int) {
 			}
 			return int(math.Round(budget))
 		}
+		spent := func(budget float64) int { // a share of the pool is rounded down
+			if pool > 0 {
+				return int(budget*float64(pool)/100 + 1e-9)
+			}
+			return labels(budget)
+		}
 		points := target.Curves[b].Points
 		saved := plots.Curve{Name: target.Name}
 		for _, s := range report.Savings(target.Curves[a], target.Curves[b]) {
 			if name := d.Ticks[s.Budget]; pool > 0 {
-				picture.Ticks[float64(labels(s.Budget))] = fmt.Sprintf("%d (%g%%)", labels(s.Budget), s.Budget)
+				picture.Ticks[float64(spent(s.Budget))] = fmt.Sprintf("%d (%g%%)", spent(s.Budget), s.Budget)
 			} else if strings.HasSuffix(name, "%") {
-				picture.Ticks[s.Budget] = fmt.Sprintf("%d (%s)", labels(s.Budget), name)
+				picture.Ticks[s.Budget] = fmt.Sprintf("%d (%s)", spent(s.Budget), name)
 			}
-			row := []string{target.Name, fmt.Sprintf("%d labels", labels(s.Budget)), fmt.Sprintf("%.1f%%", s.Accuracy)}
+			row := []string{target.Name, fmt.Sprintf("%d labels", spent(s.Budget)), fmt.Sprintf("%.1f%%", s.Accuracy)}
 			if !math.IsInf(s.Worth, 0) {
-				saved.Points = append(saved.Points, plots.Point{X: float64(labels(s.Budget)), Values: []float64{s.Worth / s.Budget}})
+				saved.Points = append(saved.Points, plots.Point{X: float64(spent(s.Budget)), Values: []float64{s.Worth / s.Budget}})
 			}
 			switch {
 			case math.IsInf(s.Worth, 1):
-				most := labels(points[len(points)-1].X)
+				most := spent(points[len(points)-1].X)
 				saved := "not known"
-				if n := most - labels(s.Budget); n > 0 {
+				if n := most - spent(s.Budget); n > 0 {
 					saved = fmt.Sprintf("more than %d", n)
 				}
 				row = append(row, fmt.Sprintf("more than %d", most), saved)
 			case math.IsInf(s.Worth, -1):
-				least := labels(points[0].X)
-				row = append(row, fmt.Sprintf("fewer than %d", least), fmt.Sprintf("less than %d", least-labels(s.Budget)))
+				least := spent(points[0].X)
+				row = append(row, fmt.Sprintf("fewer than %d", least), fmt.Sprintf("less than %d", least-spent(s.Budget)))
 			default:
 				worth := labels(s.Worth)
-				row = append(row, fmt.Sprintf("about %d", worth), fmt.Sprintf("about %d", worth-labels(s.Budget)))
+				row = append(row, fmt.Sprintf("about %d", worth), fmt.Sprintf("about %d", worth-spent(s.Budget)))
 			}
 			t.AddRow(row...)
 		}

@@ -167,7 +167,7 @@ func (b *bar) seeds(n int, name, method string, change ...func(*Run)) (dirs []st
 	return dirs
 }
 
-// Sweep calls [Seeds] for each value of a setting and plots the target accuracy at the last
+// Sweep calls [Seeds] for each value of a setting, the baseline of differences first, and plots the target accuracy at the last
 // epoch. It returns the folders of all runs.
 func Sweep(name, method, setting string, values []float64, seeds int, change ...func(*Run)) (dirs []string) {
 	b := &bar{runs: len(values) * seeds}
