@@ -42,8 +42,8 @@ func (d Difference) Detectable() float64 {
 	return errors * (d.High - d.Low) / 2 / critical(d.N)
 }
 
-// power is the power of the two-sided t-test at Level with n values, whose true mean is so many
-// standard errors from zero. The test statistic has a noncentral t-distribution: a normal value
+// power is the power of the two-sided t-test at Level with n values, whose true mean is the given
+// number of standard errors from zero. The test statistic has a noncentral t-distribution: a normal value
 // around the mean, divided by S = sqrt(chi^2/nu). The integral over the density of S is by
 // Gauss-Legendre quadrature.
 func power(errors float64, n int) float64 {
