@@ -94,16 +94,7 @@ func (f Fit) Into(dst, m *Image) {
 	} else {
 		h = f.Short * m.Height / m.Width
 	}
-	whole := m
-	if w != m.Width || h != m.Height {
-		whole = scratch(w, h)
-		defer scratchPool.Put(whole)
-		m.resizeInto(whole, f.Filter)
-	}
-	left, top := middle(w, f.Size), middle(h, f.Size)
-	for y := range f.Size {
-		copy(dst.Pix[3*f.Size*y:][:3*f.Size], whole.Pix[3*(w*(top+y)+left):])
-	}
+	m.partInto(dst, w, h, middle(w, f.Size), middle(h, f.Size), f.Filter)
 }
 
 // middle is where a part of a length begins in the middle of another.

@@ -3,6 +3,7 @@ package rgb
 import (
 	"bytes"
 	"fmt"
+	"runtime"
 	"sync"
 	"testing"
 )
@@ -78,5 +79,54 @@ func BenchmarkResize(b *testing.B) {
 				src.ResizeInto(dst)
 			}
 		})
+	}
+}
+
+// A part of a scaled image equals that part of the whole, whatever the shape, and memory beyond
+// the images is at most of their size.
+func TestPartOfScaled(t *testing.T) {
+	turn := func(m *Image) *Image {
+		dst := New(m.Height, m.Width)
+		for y := range m.Height {
+			for x := range m.Width {
+				r, g, b := m.At(x, y)
+				dst.Set(y, x, r, g, b)
+			}
+		}
+		return dst
+	}
+	rows := func(m *Image, w int, f Filter) *Image {
+		dst := New(w, m.Height)
+		resizeRows(dst, m, axis{m.Width, w, 0, w, f})
+		return dst
+	}
+	for _, c := range []struct{ w, h, toW, toH, left, top, side int }{
+		{1, 9000, 40, 50, 3, 4, 32}, {3, 30000, 64, 64, 0, 0, 64}, {30000, 3, 64, 64, 0, 0, 64}, {2, 90000, 16, 16, 1, 2, 13},
+		{30, 20, 30, 50, 7, 9, 20}, {30, 20, 44, 20, 7, 0, 20}, {1, 9, 4, 9, 1, 1, 3}, {50, 40, 20, 16, 2, 0, 16}, {1, 1000, 8, 8000, 0, 3996, 8},
+	} {
+		for _, f := range Filters {
+			m := noise(c.w, c.h)
+			whole := turn(rows(turn(rows(m, c.toW, f)), c.toH, f))
+			got := New(c.side, c.side)
+			m.partInto(got, c.toW, c.toH, c.left, c.top, f)
+			for y := range c.side {
+				if want := whole.Pix[3*(c.toW*(c.top+y)+c.left):][:3*c.side]; !bytes.Equal(got.Pix[3*c.side*y:][:3*c.side], want) {
+					t.Fatalf("%+v by %s: row %d differs", c, f, y)
+				}
+			}
+		}
+	}
+	for _, c := range []struct {
+		w, h int
+		fit  Fit
+	}{{1, 100_000, Fit{224, 256, Bicubic}}, {5, 400_000, Fit{Size: 224}}, {400_000, 5, Fit{224, 256, Lanczos}}} {
+		m, dst := New(c.w, c.h), New(224, 224)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		c.fit.Into(dst, m)
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; took > 32<<20 {
+			t.Errorf("%d x %d pixels take %d MB", c.w, c.h, took>>20)
+		}
 	}
 }
