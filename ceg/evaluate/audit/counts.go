@@ -12,21 +12,28 @@ type Counts struct {
 	// Classes are the names of the rows, the network's classes first.
 	Classes []string `json:"classes"`
 	Counts  [][]int  `json:"counts"`
-	known   int
 }
 
 // NewCounts returns an empty confusion matrix of a network with the given classes.
 func NewCounts(classes []string) *Counts {
-	c := &Counts{known: len(classes)}
+	c := &Counts{}
 	for _, name := range classes {
-		c.add(name)
+		c.add(name, len(classes))
 	}
 	return c
 }
 
-func (c *Counts) add(class string) int {
+// known is the number of the network's classes, the columns.
+func (c *Counts) known() int {
+	if len(c.Counts) == 0 {
+		return 0
+	}
+	return len(c.Counts[0])
+}
+
+func (c *Counts) add(class string, columns int) int {
 	c.Classes = append(c.Classes, class)
-	c.Counts = append(c.Counts, make([]int, c.known))
+	c.Counts = append(c.Counts, make([]int, columns))
 	return len(c.Classes) - 1
 }
 
@@ -38,11 +45,11 @@ func (c *Counts) Add(class string, seen int) {
 			return
 		}
 	}
-	c.Counts[c.add(class)][seen]++
+	c.Counts[c.add(class, c.known())][seen]++
 }
 
 // New lists the classes unknown to the network.
-func (c *Counts) New() []string { return c.Classes[c.known:] }
+func (c *Counts) New() []string { return c.Classes[c.known():] }
 
 // Tally counts the correct predictions.
 func (c *Counts) Tally() (t result.Tally) {
@@ -57,7 +64,7 @@ func (c *Counts) Of(class int) (t result.Tally) {
 	for _, n := range c.Counts[class] {
 		t.Total += n
 	}
-	if class < c.known {
+	if class < c.known() {
 		t.Correct = c.Counts[class][class]
 	}
 	return t

@@ -1,6 +1,8 @@
 package audit_test
 
 import (
+	"encoding/json"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -26,5 +28,9 @@ func TestCountsWithANewClass(t *testing.T) {
 	list := c.PerClass()
 	if len(list) != 3 || list[0].Accuracy == nil || list[0].Accuracy.Share != 0.8 || list[1].Accuracy != nil || list[2].Tally != (result.Tally{Total: 2}) {
 		t.Errorf("classes %+v", list)
+	}
+	read := new(audit.Counts)
+	if data, err := json.Marshal(c); err != nil || json.Unmarshal(data, read) != nil || !reflect.DeepEqual(read.PerClass(), list) || !slices.Equal(read.New(), c.New()) {
+		t.Errorf("after JSON: classes %+v, new %v", read.PerClass(), read.New())
 	}
 }
