@@ -14,13 +14,26 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// Calibrate fits the temperature of an opened run on the validation splits of its source
-// domains, evaluates it there and on the target, and stores the result in the run's folder,
-// where Open finds it. Without target labels the target's part is empty.
+// Calibrate is [Predictor.Calibration], stored in the run's folder, where Open finds it.
+func (p *Predictor) Calibrate(ctx context.Context, others ...*Predictor) (*calibration.Calibration, error) {
+	c, err := p.Calibration(ctx, others...)
+	if err == nil {
+		err = c.Write(p.dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.Temperature, p.SetsTemperature, p.Calibrated = c.Source.Temperature, c.Source.Temperature, true
+	return c, nil
+}
+
+// Calibration fits the temperature of an opened run on the validation splits of its source
+// domains, and evaluates it there and on the target. Nothing is written. Without target labels the
+// target's part is empty.
 //
 // With fewer than [LeastCalibrated] validation images it uses the cross-validated logits that the
 // run's accuracy estimate has saved: the folds' logits for the temperature, and the left-out
-// domains' logits for a second one. Too few of these are an error: the temperature would overfit
+// domains' logits for a second one. Too few of these are a [TooFewError]: the temperature would overfit
 // and could make wrong predictions more confident.
 //
 // others are runs that differ only in the held-out domain; with them a second temperature is
@@ -28,7 +41,7 @@ import (
 // a source of this run, which it was not trained on, so the domain shift resembles that to the
 // target. They were trained on images of this run's target, but the fit uses none. A run of
 // another data set, method or network is an error, and so are two with the same target.
-func (p *Predictor) Calibrate(ctx context.Context, others ...*Predictor) (*calibration.Calibration, error) {
+func (p *Predictor) Calibration(ctx context.Context, others ...*Predictor) (*calibration.Calibration, error) {
 	if p.Adapted {
 		return nil, fmt.Errorf("%s is calibrated by its own head, not by the one of a site: an audit says how right that is", p.dir)
 	}
@@ -56,16 +69,24 @@ func (p *Predictor) Calibrate(ctx context.Context, others ...*Predictor) (*calib
 		fit := calibration.NewFit(calibration.FitTemperature(unseen), len(unseen.Class), source, target)
 		c.LeftOut, c.Extra = &fit, extra
 	}
-	if err := c.Write(p.dir); err != nil {
-		return nil, err
-	}
-	p.Temperature, p.Calibrated = c.Source.Temperature, true
 	return c, nil
 }
 
 // LeastCalibrated is the smallest number of labelled images for a temperature: with
 // as many and two thirds correct, the accuracy is known to about 13 points.
 const LeastCalibrated = 50
+
+// TooFewError says that a run has too few labels for a temperature: Validation are its labelled
+// validation images, Crossed its cross-validated labels, and Advice says how to get more.
+type TooFewError struct {
+	Dir                 string
+	Validation, Crossed int
+	Advice              string
+}
+
+func (e *TooFewError) Error() string {
+	return fmt.Sprintf("%s: its source domains have %d labelled validation images and %d cross-validated labels, and a temperature needs at least %d of either. %s", e.Dir, e.Validation, e.Crossed, LeastCalibrated, e.Advice)
+}
 
 // heldOut computes the logits of the source validation splits and of the target, as
 // far as their classes are known. With crossed, source has the folds' logits instead.
@@ -84,7 +105,7 @@ func (p *Predictor) heldOut(ctx context.Context) (source, target calibration.Lab
 			source, _ = crossed.Labelled()
 		}
 		if len(source.Class) < LeastCalibrated {
-			return source, target, nil, fmt.Errorf("%s: its source domains have %d labelled validation images and %d cross-validated labels, and a temperature needs at least %d of either. %s", p.dir, n, len(source.Class), LeastCalibrated, p.howToLabel(k, len(source.Class)))
+			return source, target, nil, &TooFewError{p.dir, n, len(source.Class), p.howToLabel(k, len(source.Class))}
 		}
 	} else {
 		source, err = p.logits(ctx, val)

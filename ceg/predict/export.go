@@ -42,7 +42,7 @@ func ExportONNX(o ceg.Options, to string, input onnx.Input) (Exported, error) {
 	if err != nil {
 		return nil, err
 	}
-	adapted, err := atSite(&o)
+	_, adapted, err := atSite(&o)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,9 @@ func ExportONNX(o ceg.Options, to string, input onnx.Input) (Exported, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.Site = at
+	if d.Site = at; at != nil && at.Calibration != nil {
+		d.Temperature, d.Calibration = at.Calibration.Temperature, nil
+	}
 	example, err := d.fill(exampleText)
 	if err != nil {
 		return nil, err

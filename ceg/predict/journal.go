@@ -21,6 +21,7 @@ import (
 type head struct {
 	Model       string   `json:"model"`
 	Temperature float64  `json:"temperature"`
+	Calibrated  bool     `json:"calibrated,omitempty"`
 	Images      []string `json:"images"`
 	// Features is the length of the features that are written, 0 for none.
 	Features int `json:"features"`
@@ -66,7 +67,7 @@ type table struct {
 
 // openJournal begins a journal, or takes over what an interrupted call has left.
 func openJournal(o FilesOptions, p *Predictor, l *listing) (*journal, error) {
-	h := head{Model: p.Model.Digest(), Temperature: p.Temperature, Images: o.Images}
+	h := head{Model: p.Model.Digest(), Temperature: p.Temperature, Calibrated: p.Calibrated, Images: o.Images}
 	if p.Sets != nil {
 		h.Sets = &p.Sets.Threshold
 	}

@@ -35,8 +35,11 @@ type Predictor struct {
 	Model *model.Model
 	// Temperature divides the logits before the softmax.
 	Temperature float64
-	// Calibrated is true if the temperature was fitted; otherwise it is 1.
-	Calibrated bool
+	// Calibrated is true if the temperature was fitted; otherwise it is 1. Audited is true if it was
+	// fitted on the audit of the opened site.
+	Calibrated, Audited bool
+	// SetsTemperature is the one for prediction sets, without the audit: see [site.Audited].
+	SetsTemperature float64
 	// Adapted is true if the class head was adapted to the opened site.
 	Adapted bool
 	// Sets adds a conformal prediction set to every prediction, Abstain an abstention; nil for
@@ -88,7 +91,7 @@ func OpenUncalibrated(o ceg.Options) (*Predictor, error) {
 }
 
 func openPredictor(o ceg.Options, calibrated func(dir string, m *model.Model) (*calibration.Calibration, error)) (*Predictor, error) {
-	adapted, err := atSite(&o)
+	at, adapted, err := atSite(&o)
 	if err != nil {
 		return nil, err
 	}
@@ -122,6 +125,10 @@ func openPredictor(o ceg.Options, calibrated func(dir string, m *model.Model) (*
 	} else if c != nil {
 		p.Temperature, p.Calibrated = c.Source.Temperature, true
 	}
+	p.SetsTemperature = p.Temperature
+	if at != nil && at.Temperature > 0 {
+		p.Temperature, p.Calibrated, p.Audited = at.Temperature, true, true
+	}
 	head := o.Backend
 	if s := m.Scaler; s != nil && s.Origin != nil && s.Origin.ONNX != nil {
 		head = engine.BesideRuntime(head)
@@ -145,20 +152,18 @@ func (p *Predictor) Decoding() rgb.Decoding {
 }
 
 // atSite is about the folder of a site: o must be the predictor of the site's run. Its class head
-// is replaced by the head adapted to the site, if there is one.
-func atSite(o *ceg.Options) (*heads.Linear, error) {
+// is replaced by the head adapted to the site, if there is one. r is nil for a run.
+func atSite(o *ceg.Options) (r *site.Record, adapted *heads.Linear, err error) {
 	if !site.Is(o.Dir) {
-		return nil, nil
+		return nil, nil, nil
 	}
-	r, err := site.Read(o.Dir)
-	if err != nil {
-		return nil, err
+	if r, err = site.Read(o.Dir); err != nil {
+		return nil, nil, err
 	}
-	h, err := site.ReadHead(o.Dir)
-	if err == nil {
+	if adapted, err = site.ReadHead(o.Dir); err == nil {
 		o.Dir, err = r.RunDir(o.Dir)
 	}
-	return h, err
+	return r, adapted, err
 }
 
 // adapt gives a model another class head.

@@ -38,6 +38,9 @@ type Prediction struct {
 	// of the classes, to a blank image or to noise counts as farther ([audit.Strangeness]). LooksNew
 	// is false for runs without a threshold.
 	LooksNew bool `json:"looks_new" parquet:"looks_new,optional"`
+	// Calibrated is true if the probabilities are at a temperature that was fitted on labels.
+	// Others are mostly too high.
+	Calibrated bool `json:"calibrated" parquet:"calibrated,optional"`
 
 	// Set is the prediction set, classes separated by |, empty if not requested. Abstained is
 	// true if the network abstains.
@@ -94,14 +97,14 @@ func (p *Predictor) prediction(path string, features, logits []float32) Predicti
 	out := Prediction{
 		Path: path, Class: p.Model.Data.Classes[first], Probability: float32(probs[first]), Margin: float32(probs[first]),
 		Entropy: float32(active.Entropy(probs)), Probs: probs,
-		Logits: append([]float32{}, logits...), Features: append([]float32{}, features...),
+		Calibrated: p.Calibrated, Logits: append([]float32{}, logits...), Features: append([]float32{}, features...),
 	}
 	if second >= 0 {
 		out.Second, out.Margin = p.Model.Data.Classes[second], float32(probs[first]-probs[second])
 	}
 	if p.Sets != nil {
 		var names []string
-		for _, c := range p.Sets.Of(probs) {
+		for _, c := range p.Sets.Of(calibration.Softmax(logits, p.SetsTemperature)) {
 			names = append(names, p.Model.Data.Classes[c])
 		}
 		out.Set = strings.Join(names, "|")

@@ -23,6 +23,9 @@ var tableHead = []string{"path", "class", "probability", "second", "margin", "en
 // newColumn flags images that look like nothing labelled; older tables lack it.
 const newColumn = "looks_new"
 
+// calibratedColumn says whether the probabilities are calibrated; older tables lack it.
+const calibratedColumn = "calibrated"
+
 // writeTable writes the predictions, and counts those that look new.
 func writeTable(path string, t *table, looksNew *int) error {
 	each := func(f func(p Prediction) error) error {
@@ -47,14 +50,14 @@ func writeTable(path string, t *table, looksNew *int) error {
 			return each(func(p Prediction) error { return e.Encode(p) })
 		}
 		rows := csv.NewWriter(w)
-		head := append(slices.Clone(tableHead), newColumn)
+		head := append(slices.Clone(tableHead), newColumn, calibratedColumn)
 		if t.sets {
 			head = append(head, "set", "abstained")
 		}
 		rows.Write(head) // its error stays for Error
 		number := func(v float32) string { return strconv.FormatFloat(float64(v), 'g', -1, 32) }
 		if err := each(func(p Prediction) error {
-			row := []string{p.Path, p.Class, number(p.Probability), p.Second, number(p.Margin), number(p.Entropy), number(p.Distance), p.Nearest, strconv.FormatBool(p.LooksNew)}
+			row := []string{p.Path, p.Class, number(p.Probability), p.Second, number(p.Margin), number(p.Entropy), number(p.Distance), p.Nearest, strconv.FormatBool(p.LooksNew), strconv.FormatBool(p.Calibrated)}
 			if t.sets {
 				row = append(row, p.Set, strconv.FormatBool(p.Abstained))
 			}
@@ -174,13 +177,15 @@ func readParquet(f *os.File, each func(p Prediction) error) (err error) {
 func readCSV(f io.Reader, each func(p Prediction) error) error {
 	r := csv.NewReader(f)
 	r.ReuseRecord = true
-	flagged := false
+	flagged, calibrated := false, -1
 	if first, err := r.Read(); err != nil {
 		return err
 	} else if flagged = slices.Contains(first, newColumn); len(first) > len(tableHead) && flagged != (first[len(tableHead)] == newColumn) {
 		return fmt.Errorf("column %s is not after %s", newColumn, tableHead[len(tableHead)-1])
 	} else if len(first) < len(tableHead) {
 		return fmt.Errorf("the table has %d columns, want at least %d", len(first), len(tableHead))
+	} else {
+		calibrated = slices.Index(first, calibratedColumn)
 	}
 	for {
 		row, err := r.Read()
@@ -199,6 +204,7 @@ func readCSV(f io.Reader, each func(p Prediction) error) error {
 		p := Prediction{Path: row[0], Class: row[1], Probability: number(2), Second: row[3],
 			Margin: number(4), Entropy: number(5), Distance: number(6), Nearest: row[7]}
 		p.LooksNew = flagged && row[len(tableHead)] == "true"
+		p.Calibrated = calibrated >= 0 && row[calibrated] == "true"
 		if bad != nil {
 			return bad
 		}

@@ -59,6 +59,9 @@ type Record struct {
 	PerDomain bool `json:"per_domain,omitempty"`
 	// Unadapted keeps the run's own head in use. The adapted head is measured all the same.
 	Unadapted bool `json:"unadapted,omitempty"`
+	// Temperature divides the logits of the head in use. It is fitted on the audit, and 0 without
+	// one; see [Visit.Calibrate].
+	Temperature float64 `json:"temperature,omitempty"`
 	// Classes are the run's, New additional ones for labelling.
 	Classes []string `json:"classes"`
 	New     []string `json:"new_classes,omitempty"`

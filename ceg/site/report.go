@@ -24,6 +24,10 @@ type Report struct {
 	Warnings []string           `json:"warnings"`
 	Sets     []SetsReport       `json:"sets"`
 	Abstain  []audit.Abstention `json:"abstain"`
+	// Calibration describes the head in use, nil with too few audited images. Calibrated is true if
+	// its probabilities are calibrated, by the audit or by the run's own calibration.
+	Calibration *Calibration `json:"calibration,omitempty"`
+	Calibrated  bool         `json:"calibrated"`
 }
 
 // VisitReport holds the results on the images of one visit. Accuracies are on images outside the
@@ -174,14 +178,15 @@ func (v *Visit) labelled(part Part, label func(id string) Label) (Part, []string
 }
 
 // Audited holds audit results for thresholds: for each image the score of its true class, the
-// largest probability, and whether the prediction is correct.
+// largest probability, and whether the prediction is correct. Scores are at the temperature
+// without the audit, on which a temperature must not depend for the sets to cover what they promise.
 type Audited struct {
 	Scores, Surest []float64
 	Right          []bool
 }
 
 // Audited returns the audit results of a visit; see [Visit.Measure].
-func (v *Visit) Audited(classes []string, part Part, adapted *head.Linear, temperature float64, label func(id string) Label) (a Audited) {
+func (v *Visit) Audited(classes []string, part Part, adapted *head.Linear, base, temperature float64, label func(id string) Label) (a Audited) {
 	audited, named := v.labelled(part, label)
 	logits := LogitsOf(audited, adapted)
 	best := Best(logits)
@@ -191,7 +196,7 @@ func (v *Visit) Audited(classes []string, part Part, adapted *head.Linear, tempe
 		a.Surest = append(a.Surest, calibration.Softmax(Row(logits, k), temperature)[best[k]])
 		a.Right = append(a.Right, best[k] == own[k])
 	}
-	a.Scores = Scores(logits, own, temperature)
+	a.Scores = Scores(logits, own, base)
 	return a
 }
 
@@ -336,8 +341,20 @@ func (r *Report) String() string {
 	return b.String()
 }
 
-// Thresholds describes the prediction sets and the abstentions, in a line each.
+// CalibrationLine says in a line whether probabilities are calibrated.
+func (r *Report) CalibrationLine() string {
+	switch {
+	case r.Calibration != nil:
+		return r.Calibration.String()
+	case r.Calibrated:
+		return fmt.Sprintf("probabilities are at the run's temperature, optimistic here; an audit of %d images of known classes calibrates them", LeastCalibrated)
+	}
+	return fmt.Sprintf("probabilities are not calibrated, and mostly too high; an audit of %d images of known classes calibrates them", LeastCalibrated)
+}
+
+// Thresholds describes the calibration, the prediction sets and the abstentions, in a line each.
 func (r *Report) Thresholds() (lines []string) {
+	lines = append(lines, r.CalibrationLine())
 	for _, s := range r.Sets {
 		switch {
 		case s.Sets == nil && s.Need == 0:

@@ -2,6 +2,7 @@ package site_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -282,9 +283,38 @@ func TestMeasureByHand(t *testing.T) {
 	if r = v.Measure(classes, u, zero, 1, label); r.After.Share != 0.25 || r.Gain.Share != -0.25 || r.Pairs != (audit.Paired{Both: 1, Lost: 1, Neither: 2}) {
 		t.Errorf("%+v", r)
 	}
-	own := v.Audited(classes, u, nil, 1, label)
+	own := v.Audited(classes, u, nil, 1, 1, label)
 	if len(own.Scores) != 4 || !math.IsInf(own.Scores[3], 1) || !slices.Equal(own.Right, []bool{true, true, false, false}) {
 		t.Errorf("%+v", own)
+	}
+}
+
+// Logits that are three times too large get a temperature near 3 from the audit, and by
+// cross-fitting confidence and accuracy agree. Images of unknown classes do not count.
+func TestCalibrateOnTheAudit(t *testing.T) {
+	const n = 400
+	r := seed.New(1, "calibrate")
+	part := site.Part{Logits: head.Matrix{Rows: n, Cols: 2, Stride: 2}}
+	v, says := &site.Visit{}, map[string]site.Label{}
+	for i := range n {
+		id, z := fmt.Sprint(i), 2*r.NormFloat64()
+		class := "x"
+		if r.Float64() > 1/(1+math.Exp(-z)) {
+			class = "y"
+		}
+		if i%10 == 9 {
+			class = "fox"
+		}
+		part.IDs, part.Logits.Data = append(part.IDs, id), append(part.Logits.Data, float32(3*z), 0)
+		v.Audit, says[id] = append(v.Audit, id), site.Label{Class: class}
+	}
+	label := func(id string) site.Label { return says[id] }
+	c := v.Calibrate([]string{"x", "y"}, part, nil, 1, label)
+	if c == nil || c.Images != 360 || math.Abs(c.Temperature-3) > 0.6 || math.Abs(c.Crossed.Confidence-c.Crossed.Accuracy) > 0.05 || c.Before.Confidence-c.Before.Accuracy < 0.08 {
+		t.Errorf("%+v", c)
+	}
+	if v.Audit = v.Audit[:site.LeastCalibrated]; v.Calibrate([]string{"x", "y"}, part, nil, 1, label) != nil {
+		t.Errorf("calibrated on %d images", site.LeastCalibrated-3)
 	}
 }
 

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -21,7 +23,8 @@ func newCalibrateCommand() *cobra.Command {
 		Use:   "calibrate RUN [--left-out RUN]...",
 		Short: "Calibrate the probabilities of a run on its source domains",
 		Long: `Fit a temperature for the logits on the source domains' validation images. It is saved in
-RUN/calibration.json, and ledg predict and ledg export apply it. The table shows the
+RUN/calibration.json, and ledg predict and ledg export apply it. ledg train and ledg extend
+do this at their end; runs of studies and older runs are calibrated by this command. The table shows the
 expected calibration error (15 bins) on the source domains and on the target domain.
 
 With fewer than 50 labelled validation images, ledg uses the cross-validation of the accuracy
@@ -65,6 +68,28 @@ their predictions for these domains, and reported beside the first, which stays 
 	cmd.Flags().StringVar(&o.Backend, "backend", "", "backend that computes; see ledg backend --help (default auto)")
 	runImagesFlags(cmd, &o)
 	return cmd
+}
+
+// calibrateRun calibrates a finished run that is not calibrated yet, so that every command predicts
+// the same probabilities from now on, and returns a line about it.
+func calibrateRun(ctx context.Context, o ceg.Options) string {
+	o = ceg.Options{Dir: o.Dir, Backend: o.Backend, CacheDir: o.CacheDir} // by what the run has kept
+	c, err := calibration.Read(o.Dir)
+	if err != nil || predict.CheckCalibration(o) != nil {
+		var p *predict.Predictor
+		if p, err = predict.OpenUncalibrated(o); err == nil {
+			c, err = p.Calibrate(ctx)
+			p.Close()
+		}
+	}
+	var few *predict.TooFewError
+	switch {
+	case errors.As(err, &few):
+		return fmt.Sprintf("probabilities are not calibrated, and mostly too high: there are %d validation images and %d cross-validated labels, and a temperature needs %d of either", few.Validation, few.Crossed, predict.LeastCalibrated)
+	case err != nil:
+		return "probabilities are not calibrated: " + cli.OneLine(err)
+	}
+	return fmt.Sprintf("probabilities are calibrated: temperature %.3f, fitted on %d %s; optimistic on a new site", c.Source.Temperature, c.Source.Images, c.Images())
 }
 
 func calibrationTable(dir string, c *calibration.Calibration) *result.Table {

@@ -12,6 +12,7 @@ import (
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/predict"
 	"github.com/ledg-go/ledg/ceg/rundir/shell"
+	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/ceg/site/visit"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
@@ -40,9 +41,11 @@ func newPredictCommand() *cobra.Command {
                        alarms, on a new site up to half), or near photos of none of the classes, blank images or noise.
                        Its class and probability then say little. Most images of an unknown
                        class are not flagged
+  calibrated           false if too few labels were there to calibrate the probabilities,
+                       which are then mostly too high
 
 Folders are searched at any depth. Unreadable files are listed in FILE.failed.csv. After an
-interruption, the same command continues. Calibrate probabilities with ledg calibrate.
+interruption, the same command continues.
 
 RUN can be the folder of a site (ledg site), whose adapted network is then used. --sets 0.9
 adds prediction sets that contain the true class for 90% of the images. This holds for a
@@ -93,10 +96,15 @@ out, without a guarantee. --abstain needs a site with an audit.`,
 				}
 				if p.Adapted {
 					fmt.Fprintf(stderr, "network adapted to %s\n", o.Dir)
+				}
+				if p.Audited {
+					fmt.Fprintf(stderr, "probabilities at temperature %.3f, fitted on the audit of %s\n", p.Temperature, o.Dir)
+				} else if p.Adapted {
+					fmt.Fprintf(stderr, "probabilities are not calibrated, and mostly too high: an audit of %d images calibrates them\n", site.LeastCalibrated)
 				} else if p.Calibrated {
 					fmt.Fprintf(stderr, "probabilities at temperature %.3f, fitted on source images: optimistic on a new domain\n", p.Temperature)
 				} else {
-					fmt.Fprintf(stderr, "probabilities are not calibrated: %s calibrates them, with 50 labels\n", shell.Line("ledg", "calibrate", o.Dir))
+					fmt.Fprintf(stderr, "probabilities are not calibrated, and mostly too high: %s calibrates them, with 50 labels\n", shell.Line("ledg", "calibrate", o.Dir))
 				}
 				if p.Sets != nil {
 					fmt.Fprintln(stderr, p.Sets)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/ceg/rundir/calibration"
 )
 
 // What a run trained is used: calibrated, exported, asked about images, drawn, and
@@ -25,7 +27,9 @@ func TestUseARun(t *testing.T) {
 		stdout, stderr, status := call(t, dir, args...)
 		checkError(t, want, 2, stdout, stderr, status)
 	}
-	ledg("", tiny("run", "--quiet")...)
+	if _, stderr, status := call(t, dir, tiny("run")...); status != 0 || !strings.Contains(stderr, "probabilities are calibrated: temperature ") {
+		t.Fatalf("status %d, %s", status, stderr)
+	}
 	if err := os.Mkdir(filepath.Join(dir, "images"), 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -40,8 +44,32 @@ func TestUseARun(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "images", "b.jpg"), []byte("no image"), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	// Training calibrates. A report changes nothing of a run, and a run that is not calibrated says so
+	// in every table.
+	calibrated := filepath.Join(dir, "run", calibration.File)
+	first := read(t, calibrated)
+	predicts := func(want string) string {
+		t.Helper()
+		ledg("p.csv: 1 images", "predict", "run", "--images", "images", "--out", "p.csv", "--backend", "go")
+		table := read(t, filepath.Join(dir, "p.csv"))
+		if !strings.Contains(table, want) {
+			t.Errorf("no %q in\n%s", want, table)
+		}
+		return table
+	}
+	before := predicts(",true,true\n") // looks_new, calibrated
+	if err := os.Remove(calibrated); err != nil {
+		t.Fatal(err)
+	}
+	without := predicts(",true,false\n")
+	ledg("report.html", "report", "run", "--out", "report.html", "--backend", "go")
+	if html := read(t, filepath.Join(dir, "report.html")); exists(calibrated) || predicts("") != without || !strings.Contains(html, "Reliability") || !strings.Contains(html, "computed for this page") {
+		t.Error("a report has calibrated the run, or lacks the calibration")
+	}
 	ledg("source validation", "calibrate", "run", "--backend", "go")
-	ledg("p.csv: 1 images", "predict", "run", "--images", "images", "--out", "p.csv", "--backend", "go")
+	if read(t, calibrated) != first || predicts("") != before {
+		t.Error("calibrated again, the run predicts otherwise")
+	}
 	ledg("1 files could not be read", "predict", "run", "--images", "images/a.png", "images/b.jpg", "--out", "p.jsonl", "--backend", "go", "--quiet")
 	ledg("labels.txt", "export", "run", "--to", "model.onnx")
 	ledg("", "figure", "reliability", "--run", "run", "--out", "r.svg")

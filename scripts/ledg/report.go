@@ -16,6 +16,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/report/page"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/rundir/calibration"
 	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
 	"github.com/ledg-go/ledg/ceg/rundir/shell"
 	"github.com/ledg-go/ledg/ceg/site"
@@ -34,7 +35,8 @@ func newReportCommand() *cobra.Command {
 		Short:      "Write runs or a study as one HTML page",
 		Long: `Write runs as one HTML page: accuracies, curves, queried images with scores, calibration,
 confusion matrix, settings and versions. The page loads nothing, has no script, and
-stays below 5 MB. Runs that have weights but no current calibration are calibrated first.`,
+stays below 5 MB. Nothing is written into the runs: the calibration of a run without one is
+computed for the page alone.`,
 		Example: `  ledg report runs/mine --out mine.html
   ledg report runs/demo/ledg runs/demo/ceg --out demo.html`,
 		Args: cobra.MinimumNArgs(1),
@@ -54,7 +56,7 @@ stays below 5 MB. Runs that have weights but no current calibration are calibrat
 				}
 				folders = append(folders, f)
 			}
-			if o.Stale, err = calibrateFirst(cmd, folders, o, w); err != nil {
+			if err = calibrations(cmd, folders, &o, w); err != nil {
 				return err
 			}
 			err = regular.WriteFile(out, func(w io.Writer) error {
@@ -99,39 +101,42 @@ func openForReport(dir string) (*report.Folder, error) {
 	return report.Open(dir)
 }
 
-// calibrateFirst calibrates the runs that will be shown and are not, where it can be done, and
-// again those that have other weights now. It returns the errors of the calibrations that stay, by
-// directory.
-func calibrateFirst(cmd *cobra.Command, folders []*report.Folder, o page.Options, w ceg.Options) (stale map[string]string, err error) {
-	dirs, err := page.Shown(folders, o)
+// calibrations computes, for the page alone, the calibrations of the runs that will be shown and have
+// none of their weights.
+func calibrations(cmd *cobra.Command, folders []*report.Folder, o *page.Options, w ceg.Options) error {
+	dirs, err := page.Shown(folders, *o)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	stale = map[string]string{}
+	o.Stale, o.Calibrations = map[string]string{}, map[string]*calibration.Calibration{}
 	for _, dir := range dirs {
-		if _, err := os.Stat(filepath.Join(dir, checkpoint.File)); err != nil {
+		if !checkpoint.Exists(dir) {
 			continue // records alone
 		}
 		w.Dir, w.Root, w.SplitsDir = dir, o.Figures.Roots[datasetOf(folders, dir)], o.Figures.SplitsDir
-		err := predict.CheckCalibration(w)
-		if err == nil {
+		stale := predict.CheckCalibration(w)
+		if stale == nil {
 			continue
 		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			stale[dir] = cli.OneLine(err)
+		note := "The run is not calibrated, so its predictions are at temperature 1"
+		if !errors.Is(stale, fs.ErrNotExist) {
+			note = cli.OneLine(stale)
+			o.Stale[dir] = note
 		}
+		var c *calibration.Calibration
 		p, err := predict.OpenUncalibrated(w)
 		if err == nil {
-			_, err = p.Calibrate(cmd.Context())
+			c, err = p.Calibration(cmd.Context())
 			p.Close()
 		}
 		if err != nil { // the page has the rest
 			fmt.Fprintf(cmd.ErrOrStderr(), "%s: not calibrated: %s\n", dir, strings.TrimPrefix(cli.OneLine(err), dir+": "))
 			continue
 		}
-		delete(stale, dir)
+		o.Calibrations[dir] = c
+		o.Stale[dir] = fmt.Sprintf("%s. The calibration below was computed for this page alone; %s stores it.", note, shell.Line("ledg", "calibrate", dir))
 	}
-	return stale, nil
+	return nil
 }
 
 // datasetOf returns the data set of the run in a directory.

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"image/png"
+	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -99,8 +102,28 @@ func TestSite(t *testing.T) {
 	}
 	ledg("p.csv: 120 images", "predict", "sites/north", "--images", "north", "--out", "p.csv", "--sets", "0.9", "--abstain", "0.2", "--backend", "go")
 	table, err := os.ReadFile(filepath.Join(dir, "p.csv"))
-	if err != nil || !strings.Contains(string(table), ",nearest,looks_new,set,abstained\n") || !strings.Contains(string(table), ",true\n") {
+	if err != nil || !strings.Contains(string(table), ",nearest,looks_new,calibrated,set,abstained\n") || !strings.Contains(string(table), ",true\n") {
 		t.Errorf("%.200s, %v", table, err)
+	}
+	// The table of the site and ledg predict of the same photos agree.
+	rows := func(name string) map[string][]string {
+		list, err := csv.NewReader(strings.NewReader(read(t, filepath.Join(dir, name)))).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := map[string][]string{}
+		for _, row := range list {
+			out[filepath.Base(row[0])] = row
+		}
+		return out
+	}
+	mine := rows("p.csv")
+	for name, row := range rows("sites/north/predictions.csv") {
+		p, _ := strconv.ParseFloat(row[2], 64)
+		q, _ := strconv.ParseFloat(mine[name][2], 64)
+		if math.Abs(p-q) > 1e-5 || row[1] != mine[name][1] || row[8] != mine[name][9] || row[8] == "false" {
+			t.Fatalf("%s: the site has %v, ledg predict %v", name, row, mine[name])
+		}
 	}
 	refuses("audit of at least 99 images, and there are 50", 1, "predict", "sites/north", "--images", "north", "--out", "q.csv", "--sets", "0.99", "--backend", "go")
 	ledg("north.onnx", "export", "sites/north", "--to", "north.onnx")

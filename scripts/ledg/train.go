@@ -356,6 +356,9 @@ func (f *trainFlags) train(cmd *cobra.Command, c config.Config, options ceg.Opti
 	if err != nil {
 		return trainError(cmd.Context(), err, options.Dir)
 	}
+	if line := calibrateRun(cmd.Context(), options); !f.quiet {
+		defer fmt.Fprintln(cmd.ErrOrStderr(), line)
+	}
 	if f.json {
 		line, err := r.Line()
 		if err != nil {
@@ -368,14 +371,20 @@ func (f *trainFlags) train(cmd *cobra.Command, c config.Config, options ceg.Opti
 	if err != nil {
 		return err
 	}
-	if err := run.Table().Write(cmd.OutOrStdout(), result.Text); err != nil || r.Accuracy.Measured() {
+	out := cmd.OutOrStdout()
+	if err := run.Table().Write(out, result.Text); err != nil {
 		return err
 	}
-	k, err := artifact.Read(options.Dir)
-	if err == nil && k != nil && k.Estimate != nil { // the only number there is
-		fmt.Fprintf(cmd.OutOrStdout(), "\n%v", k.Estimate)
+	if !r.Accuracy.Measured() {
+		k, err := artifact.Read(options.Dir)
+		if err != nil {
+			return err
+		}
+		if k != nil && k.Estimate != nil { // the only number there is
+			fmt.Fprintf(out, "\n%v", k.Estimate)
+		}
 	}
-	return err
+	return nil
 }
 
 // defaultDir names a run by its settings, so that equal settings find the same

@@ -42,9 +42,11 @@ type Options struct {
 	// Runs is the number of runs shown individually, the first of every method before others;
 	// the rest are only in tables. 0 means 8.
 	Runs int
-	// Stale maps folders of runs, as returned by Shown, to the error of their calibration, such as
-	// one for other weights. The page states it.
-	Stale map[string]string
+	// Calibrations maps folders of runs, as returned by Shown, to calibrations that were computed for
+	// the page and are not stored. Stale maps them to a note on their calibration, such as one that
+	// the stored one belongs to other weights.
+	Calibrations map[string]*calibration.Calibration
+	Stale        map[string]string
 }
 
 func (o Options) withDefaults() Options {
@@ -320,12 +322,8 @@ func Reliability(c *calibration.Calibration) plots.ReliabilityData {
 		}
 		d.Panels = append(d.Panels, p)
 	}
-	on := "source validation images"
-	if c.CrossValidated {
-		on = c.On()
-	}
 	d.Note = fmt.Sprintf("Temperature %.3f, fitted on %d %s: optimistic on a new domain. ECE: expected calibration error, %d bins.",
-		c.Source.Temperature, c.Source.Images, on, calibration.Bins)
+		c.Source.Temperature, c.Source.Images, c.Images(), calibration.Bins)
 	return d
 }
 

@@ -98,11 +98,14 @@ func newRun(ctx context.Context, out *result.Run, o Options) (*runPage, error) {
 
 // addCalibration adds reliability and confusion matrix, if the run has them.
 func (r *runPage) addCalibration(out *result.Run, o Options) error {
-	c, err := readCalibration(out)
-	if c == nil || err != nil {
-		return err
-	}
 	r.Stale = o.Stale[out.Path]
+	c := o.Calibrations[out.Path]
+	if c == nil {
+		var err error
+		if c, err = readCalibration(out); c == nil || err != nil {
+			return err
+		}
+	}
 	switch {
 	case c.HasTarget():
 		r.Measured = "the target, " + r.Result.Target

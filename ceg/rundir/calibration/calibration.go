@@ -65,6 +65,14 @@ func (c *Calibration) On() string {
 	return "source validation"
 }
 
+// Images is [Calibration.On] in the plural.
+func (c *Calibration) Images() string {
+	if c.CrossValidated {
+		return c.On()
+	}
+	return "source validation images"
+}
+
 // Fit is a temperature with its calibration results.
 type Fit struct {
 	// Temperature divides the logits; Images is the number of images that it was fitted on.

@@ -98,9 +98,9 @@ func (a *arrival) report(ctx context.Context) (*Arrived, error) {
 	if err != nil {
 		return nil, err
 	}
-	temperature := a.p.Temperature
-	if adapted != nil { // as ledg predict has it
-		temperature = 1
+	base, temperature, err := a.calibrate(r, adapted, label)
+	if err != nil {
+		return nil, err
 	}
 	var all []site.Part
 	looksNew := map[string]bool{}
@@ -128,14 +128,17 @@ func (a *arrival) report(ctx context.Context) (*Arrived, error) {
 		if err := os.Remove(filepath.Join(a.Dir, site.AdaptedFile)); err != nil {
 			return nil, err
 		}
-		adapted, temperature = nil, a.p.Temperature
+		adapted = nil
+		if base, temperature, err = a.calibrate(r, nil, label); err != nil {
+			return nil, err
+		}
 		for k, v := range a.record.Visits {
 			r.Visits[k].Unadapt(v.Measure(a.record.Classes, all[k], nil, temperature, label))
 		}
 	}
 	for k, v := range a.record.Visits {
 		if v == a.record.Audited() {
-			if err := a.setsAndAbstention(r, v, all[k], adapted, temperature, label); err != nil {
+			if err := a.setsAndAbstention(r, v, all[k], adapted, base, temperature, label); err != nil {
 				return nil, err
 			}
 		}
@@ -144,13 +147,37 @@ func (a *arrival) report(ctx context.Context) (*Arrived, error) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d images are marked unsure, such as %s: the audit waits for them; open Labels on the page, and choose a class or mark them as bad", n, unsure[0]))
 	}
 	r.Finish()
+	if err := a.record.Write(a.Dir); err != nil { // with its temperature
+		return nil, err
+	}
 	if err := r.Write(a.Dir); err != nil {
 		return nil, err
 	}
-	if err := writePredictions(filepath.Join(a.Dir, site.PredictionsFile), a.record.Classes, all, looksNew, adapted, temperature); err != nil {
+	if err := writePredictions(filepath.Join(a.Dir, site.PredictionsFile), a.record.Classes, all, looksNew, adapted, temperature, r.Calibrated); err != nil {
 		return nil, err
 	}
 	return done, writePage(a.Dir, r, a.data)
+}
+
+// calibrate fits the temperature of a head, the run's if it is nil, on the audit, for the record and r.
+// base is the temperature without the audit.
+func (a *arrival) calibrate(r *site.Report, adapted *head.Linear, label func(id string) site.Label) (base, temperature float64, err error) {
+	base, r.Calibrated = a.p.Temperature, a.p.Calibrated
+	if adapted != nil { // whose logits are others
+		base, r.Calibrated = 1, false
+	}
+	temperature, a.record.Temperature, r.Calibration = base, 0, nil
+	if v := a.record.Audited(); v != nil {
+		part, err := a.part(v.Images)
+		if err != nil {
+			return 0, 0, err
+		}
+		if r.Calibration = v.Calibrate(a.record.Classes, part, adapted, base, label); r.Calibration != nil {
+			temperature, r.Calibrated = r.Calibration.Temperature, true
+			a.record.Temperature = temperature
+		}
+	}
+	return base, temperature, nil
 }
 
 // goneBy says in the ledger who calls an image bad whose file is gone.
@@ -171,8 +198,8 @@ func (a *arrival) closeGone(ledger *labels.Ledger) error {
 }
 
 // setsAndAbstention adds the results of a visit's audit for both.
-func (a *arrival) setsAndAbstention(r *site.Report, v *site.Visit, part site.Part, adapted *head.Linear, temperature float64, label func(id string) site.Label) error {
-	audited := v.Audited(a.record.Classes, part, adapted, temperature, label)
+func (a *arrival) setsAndAbstention(r *site.Report, v *site.Visit, part site.Part, adapted *head.Linear, base, temperature float64, label func(id string) site.Label) error {
+	audited := v.Audited(a.record.Classes, part, adapted, base, temperature, label)
 	if len(audited.Scores) == 0 {
 		return nil
 	}
@@ -187,7 +214,7 @@ func (a *arrival) setsAndAbstention(r *site.Report, v *site.Visit, part site.Par
 		default:
 			s.Sets = &audit.Sets{Coverage: coverage, Threshold: q, Images: len(audited.Scores)}
 			for i := range part.Len() {
-				s.Size += float64(len(s.Sets.Of(calibration.Softmax(site.Row(site.LogitsOf(part, adapted), i), temperature)))) / float64(part.Len())
+				s.Size += float64(len(s.Sets.Of(calibration.Softmax(site.Row(site.LogitsOf(part, adapted), i), base)))) / float64(part.Len())
 			}
 		}
 		r.Sets = append(r.Sets, s)

@@ -31,7 +31,7 @@ func Sets(ctx context.Context, dir string, p *predict.Predictor, coverage float6
 	if err != nil {
 		return nil, err
 	}
-	scores, err := sources.LeftOut(p.Temperature)
+	scores, err := sources.LeftOut(p.SetsTemperature)
 	if err != nil {
 		return nil, err
 	}
@@ -90,5 +90,5 @@ func audited(dir string, p *predict.Predictor) (none site.Audited, err error) {
 	if err != nil {
 		return none, fmt.Errorf("%s: %w", filepath.Join(dir, site.File), err)
 	}
-	return v.Audited(r.Classes, part, adapted, p.Temperature, labelsOf(ledger)), nil
+	return v.Audited(r.Classes, part, adapted, p.SetsTemperature, p.Temperature, labelsOf(ledger)), nil
 }

@@ -31,10 +31,10 @@ func writePage(dir string, r *site.Report, d *datasets.Dataset) error {
 }
 
 // writePredictions writes the predicted classes of the images, visit by visit.
-func writePredictions(path string, classes []string, visits []site.Part, looksNew map[string]bool, adapted *head.Linear, temperature float64) error {
+func writePredictions(path string, classes []string, visits []site.Part, looksNew map[string]bool, adapted *head.Linear, temperature float64, calibrated bool) error {
 	return regular.WriteFile(path, func(w io.Writer) error {
 		rows := csv.NewWriter(w)
-		rows.Write([]string{"path", "class", "probability", "second", "margin", "entropy", "visit", "looks_new"}) // its error stays for Error
+		rows.Write([]string{"path", "class", "probability", "second", "margin", "entropy", "visit", "looks_new", "calibrated"}) // its error stays for Error
 		number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 		for k, part := range visits {
 			logits := site.LogitsOf(part, adapted)
@@ -49,7 +49,7 @@ func writePredictions(path string, classes []string, visits []site.Part, looksNe
 						second = c
 					}
 				}
-				rows.Write([]string{id, classes[first], number(probs[first]), classes[second], number(probs[first] - probs[second]), number(active.Entropy(probs)), strconv.Itoa(k + 1), strconv.FormatBool(looksNew[id])})
+				rows.Write([]string{id, classes[first], number(probs[first]), classes[second], number(probs[first] - probs[second]), number(active.Entropy(probs)), strconv.Itoa(k + 1), strconv.FormatBool(looksNew[id]), strconv.FormatBool(calibrated)})
 			}
 		}
 		rows.Flush()
