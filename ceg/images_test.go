@@ -14,6 +14,7 @@ import (
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/config/configtest"
+	"github.com/ledg-go/ledg/ceg/learner/examples"
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
@@ -118,4 +119,52 @@ func TestImagesMove(t *testing.T) {
 	}
 	paint(t, dog, 250)
 	refused("finished, another picture", dir+": the run began with other images")
+}
+
+// Whatever a run sees of its data is part of the data's identity.
+func TestIdentity(t *testing.T) {
+	root, cache := photos(t), t.TempDir()
+	c := configtest.New(t, "folder", "night", "ceg", config.Authors).Data
+	identify := func() examples.Identity {
+		t.Helper()
+		id, err := examples.Identify(t.Context(), c, "", result.Place{Root: root, CacheDir: cache})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	move := func(from, to string) func() {
+		return func() {
+			if err := os.Rename(filepath.Join(root, from), filepath.Join(root, to)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	before := identify()
+	d, _, err := examples.Open(c, "", result.Place{Root: root})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x, err := examples.Prepare(t.Context(), c, d, cache, nil, nil); err != nil || x.Digest != before.Images {
+		t.Fatalf("the run's digest is %+v, %v, want %s", x, err, before.Images)
+	} else if err := x.Close(); err != nil {
+		t.Error(err)
+	}
+	for _, x := range []struct {
+		what   string
+		change func()
+	}{
+		{"a picture", func() { paint(t, filepath.Join(root, "day", "dog", "3.png"), 251) }},
+		{"a picture is excluded", func() { c.Exclude = []string{"4.png"} }},
+		{"another size", func() { c.ImageSize++ }},
+		{"the last cat is the first dog", move("day/cat/7.png", "day/dog/00.png")},
+		{"a class has another name", move("day/dog", "day/wolf")},
+		{"a domain has another name", move("day", "dawn")},
+	} {
+		was := identify()
+		x.change()
+		if now := identify(); now.All == was.All {
+			t.Errorf("%s: the data is the same, %.12s", x.what, now.All)
+		}
+	}
 }

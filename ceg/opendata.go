@@ -135,14 +135,9 @@ func CheckImages(ctx context.Context, o Options) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.Dir, err)
 	}
-	data, _, err := examples.Open(c.Data, o.Dir, o.place())
+	id, err := examples.Identify(ctx, c.Data, o.Dir, o.place())
 	if err != nil {
 		return err
 	}
-	x, err := examples.Prepare(ctx, c.Data, data, o.CacheDir, o.Shared, nil)
-	if err != nil {
-		return err
-	}
-	defer x.Close()
-	return x.Same(o.Dir, res.Images)
+	return id.Check(o.Dir, &res)
 }

@@ -2,16 +2,16 @@ package datasets
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/ledg-go/ledg/datasets/arrays"
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // ViewKind is the kind of a stored view.
@@ -60,19 +60,31 @@ func (f *Features) Path() string { return f.path }
 // Close closes the file.
 func (f *Features) Close() error { return f.close() }
 
-// Digest returns the SHA-256 of the whole file in hexadecimal.
+// Digest returns the SHA-256 of the whole file in hexadecimal. This process reads a file again only
+// if its size or modification time has changed.
 func (f *Features) Digest() (string, error) {
-	file, err := os.Open(f.path)
+	info, err := os.Stat(f.path)
 	if err != nil {
 		return "", err
 	}
-	defer file.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, file); err != nil {
-		return "", fmt.Errorf("%s: %w", f.path, err)
+	key := wholeFile{f.path, stamp{info.Size(), info.ModTime().UnixNano()}}
+	if sum, ok := wholeFiles.Load(key); ok {
+		return sum.(string), nil
 	}
-	return fmt.Sprintf("%x", h.Sum(nil)), nil
+	sum, err := regular.Digest(f.path)
+	if err == nil && time.Since(info.ModTime()) > settled {
+		wholeFiles.Store(key, sum)
+	}
+	return sum, err
 }
+
+// wholeFile is a file in the state in which wholeFiles has its digest.
+type wholeFile struct {
+	path string
+	stamp
+}
+
+var wholeFiles sync.Map
 
 // Vectors provides random access to features.
 type Vectors struct {

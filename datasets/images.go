@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -40,6 +41,21 @@ func Prepare(ctx context.Context, d *Dataset, size int, cacheDir string, progres
 		return nil, fmt.Errorf("images of %s: %w", d.Name, err)
 	}
 	return im, nil
+}
+
+// ImagesDigest returns the Digest of what [Prepare] makes of d, without decoding an image. Digests of
+// unchanged files are taken from cacheDir.
+func ImagesDigest(ctx context.Context, d *Dataset, size int, cacheDir string) (string, error) {
+	cacheDir, err := CacheFolder(cacheDir)
+	if err != nil {
+		return "", err
+	}
+	sums, err := digests(ctx, d, cacheDir, true)
+	if err != nil {
+		return "", fmt.Errorf("images of %s: %w", d.Name, err)
+	}
+	key := cacheKey(size, sums, d.decoding())
+	return hex.EncodeToString(key[:]), nil
 }
 
 // maxSize keeps a wrong number of pixels from filling a disk.

@@ -162,6 +162,19 @@ func (r *Runs) Run(name string) (*Run, error) {
 	return run, nil
 }
 
+// Result reads the result of the named finished run, without its records. An error names the run.
+func (r *Runs) Result(name string) (*Result, error) {
+	fsys, err := r.FS(name)
+	if err != nil {
+		return nil, err
+	}
+	res, err := ReadResult(fsys, ResultFile)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(r.Path, name), err)
+	}
+	return &res, nil
+}
+
 // Names lists the runs, sorted.
 func (r *Runs) Names() ([]string, error) {
 	c, err := r.collected()

@@ -15,7 +15,6 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/engine"
-	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/learner/examples"
 	"github.com/ledg-go/ledg/ceg/learner/model"
 	"github.com/ledg-go/ledg/ceg/predict/shard"
@@ -178,14 +177,11 @@ type queue struct {
 }
 
 func newQueue(p *Plan, folder *result.Runs, o Options) (*queue, error) {
-	q := &queue{o: o, folder: folder, before: map[string]time.Time{}, labels: map[string]string{}}
-	for _, path := range o.Labels {
-		list, err := labels.ReadFile(path)
-		if err != nil {
-			return nil, err
-		}
-		q.labels[labels.Digest(list)] = path
+	files, err := labelFiles(o.Labels)
+	if err != nil {
+		return nil, err
 	}
+	q := &queue{o: o, folder: folder, before: map[string]time.Time{}, labels: files}
 	seen := map[string]bool{}
 	var others []Job
 	for _, r := range p.Runs {

@@ -11,26 +11,61 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/learner/examples"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// checkFolder refuses to go on in a study's folder with the images of another
-// one, of a data set whose name does not tell one from another.
+// checkFolder returns an error if a finished run in a study's folder has used other data than is at
+// the options' roots now. Data without a root is not checked.
 func (p *Plan) checkFolder(ctx context.Context, folder *result.Runs, o Options) error {
+	files, err := labelFiles(o.Labels)
+	if err != nil {
+		return err
+	}
+	known := map[string]examples.Identity{} // by the settings of the data
 	for _, r := range p.Runs {
-		dir, root := filepath.Join(o.Dir, r.Dir), o.Roots[r.Dataset]
-		if info, _ := datasets.Lookup(r.Dataset); root == "" || !info.Yours {
+		c := r.Config.Data
+		info, _ := datasets.Lookup(c.Dataset)
+		if info.Files && o.Roots[c.Dataset] == "" {
 			continue
 		}
 		if s, err := folder.State(r.Dir); err != nil {
 			return err
-		} else if s == result.Complete {
-			return ceg.CheckImages(ctx, ceg.Options{Dir: dir, Root: root, CacheDir: o.CacheDir})
+		} else if s != result.Complete {
+			continue
+		}
+		res, err := folder.Result(r.Dir)
+		if err != nil {
+			return err
+		}
+		c.Target = ""
+		key := fmt.Sprintf("%+v", c)
+		if _, ok := known[key]; !ok {
+			at := result.Place{Root: o.Roots[c.Dataset], SplitsDir: o.SplitsDir, Labels: files[c.Labels], CacheDir: o.CacheDir}
+			if known[key], err = examples.Identify(ctx, c, filepath.Join(o.Dir, r.Dir), at); err != nil {
+				return err
+			}
+		}
+		if err := known[key].Check(filepath.Join(o.Dir, r.Dir), res); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// labelFiles returns the paths of files of labels by their digests.
+func labelFiles(paths []string) (map[string]string, error) {
+	files := map[string]string{}
+	for _, path := range paths {
+		list, err := labels.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		files[labels.Digest(list)] = path
+	}
+	return files, nil
 }
 
 // announce writes the plan into the folder, with the revision of this program among those that
@@ -78,13 +113,9 @@ func (p *Plan) revisions(folder *result.Runs) (map[string]bool, error) {
 		} else if s != result.Complete {
 			continue
 		}
-		fsys, err := folder.FS(r.Dir)
+		res, err := folder.Result(r.Dir)
 		if err != nil {
 			return nil, err
-		}
-		res, err := result.ReadResult(fsys, result.ResultFile)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", r.Dir, err)
 		}
 		for _, r := range res.Revisions() {
 			found[r] = true

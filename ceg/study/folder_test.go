@@ -3,6 +3,8 @@ package study
 import (
 	"bytes"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -94,5 +96,26 @@ func TestStudyOfOneCommit(t *testing.T) {
 	err := run(other, Options{Revision: two}, two)
 	if err == nil || !strings.Contains(err.Error(), "runs of the study t are by commit "+one+", this is "+two) {
 		t.Errorf("another study: %v", err)
+	}
+}
+
+// A study does not take over a finished run that has used other data, whichever it is.
+func TestStudyOfOtherData(t *testing.T) {
+	p := plan(t, parse(t, "name: s\ndataset: glyphs\ntargets: [photo]\nmethods: [ceg, uniform]\nseeds: [1]"))
+	o := Options{Dir: t.TempDir(), Runner: studytest.Fake{}.Run}
+	if _, err := p.Run(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(o.Dir, p.Runs[1].Dir, result.ResultFile)
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data = bytes.Replace(data, []byte(`"images": ""`), []byte(`"images": "0123"`), 1)
+	if err := os.WriteFile(file, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), p.Runs[1].Dir+": the run began with other images") {
+		t.Errorf("error %v, want one that names %s", err, p.Runs[1].Dir)
 	}
 }

@@ -112,7 +112,13 @@ func Classify(dir string, files ...string) (classes []string) {
 
 // AdaptationSet returns the images that a site's first visit has labelled for adaptation, by their
 // paths relative to its folder of images.
-func AdaptationSet(dir string) (ids []string) { return Must(site.Read(dir)).Visits[0].A }
+func AdaptationSet(dir string) (ids []string) {
+	r := Must(site.Read(dir))
+	if len(r.Visits) == 0 {
+		Check(fmt.Errorf("%s: the site has no visit yet", dir))
+	}
+	return r.Visits[0].A
+}
 
 // Wilson returns the 95% score interval of Wilson 1927 of the proportion of n images that are right.
 func Wilson(right, n int) Interval {

@@ -46,13 +46,15 @@ func showLabel(args []string, text string) {
 	}
 }
 
-// ledgProgram builds the command, once for each cell that needs it.
+// ledgProgram builds the command from the kernel's checkout, once for each cell that needs it.
 var ledgProgram = sync.OnceValue(func() string {
 	dir := Must(os.UserCacheDir())
 	path := filepath.Join(dir, "ledg", "notebooks", "ledg")
 	Check(os.MkdirAll(filepath.Dir(path), 0o777))
-	if out, err := exec.Command("go", "build", "-o", path, "github.com/ledg-go/ledg/scripts/ledg").CombinedOutput(); err != nil {
-		panic(fmt.Sprintf("go build: %v\n%s", err, out))
+	build := exec.Command("go", "build", "-o", path, "github.com/ledg-go/ledg/scripts/ledg")
+	build.Dir = os.Getenv(checkout)
+	if out, err := build.CombinedOutput(); err != nil {
+		Check(fmt.Errorf("the labelling page needs the program ledg, built in %s=%q: %w: %s", checkout, build.Dir, err, oneLine(out)))
 	}
 	return path
 })
@@ -63,10 +65,12 @@ func ledg(args ...string) string {
 	cmd := exec.Command(ledgProgram(), args...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
-		panic(fmt.Sprintf("ledg %s: %v\n%s", args[0], err, stderr.Bytes()))
+		Check(fmt.Errorf("ledg %s: %w: %s", args[0], err, oneLine(stderr.Bytes())))
 	}
 	return stdout.String()
 }
+
+func oneLine(text []byte) string { return strings.Join(strings.Fields(string(text)), " ") }
 
 // Annotate labels all open images of a labelling page through its server, in place of a person,
 // for tests and demonstrations. class returns the class of an image by ID, or "" to skip it. It

@@ -9,12 +9,12 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/evaluate/audit"
+	"github.com/ledg-go/ledg/ceg/learner/examples"
 	"github.com/ledg-go/ledg/ceg/learner/model"
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
 	"github.com/ledg-go/ledg/ceg/site/visit"
-	"github.com/ledg-go/ledg/ceg/study"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/plots"
 )
@@ -108,12 +108,16 @@ func OpenRun(dir string) *Folder { return Must(report.OpenRun(dir)) }
 func Embed(dir string) *ceg.Embedding {
 	run := Must(result.OpenRun(dir))
 	if !checkpoint.Exists(run.Path) {
-		c := run.Config
-		o := ceg.Options{Dir: filepath.Join(Dir("weights"), Must(study.DirName(c))), Root: Must(result.Locate(run.Path, c.Data.Dataset, result.Place{})).Root, Resume: true, Observe: Progress()}
+		c, ctx := run.Config, context.Background()
+		at := Must(result.Locate(run.Path, c.Data.Dataset, result.Place{}))
+		id := Must(examples.Identify(ctx, c.Data, run.Path, at))
+		Check(id.Check(run.Path, Result(dir)))
+		o := ceg.Options{Dir: filepath.Join(Dir("weights"), runName(c, id)), Root: at.Root, SplitsDir: at.SplitsDir, Labels: at.Labels,
+			FollowLinks: at.FollowLinks, Resume: true, Observe: Progress()}
 		var err error
-		o.Weights, o.Style, err = model.OpenWeights(context.Background(), &c, model.WeightArgs{}, checkpoint.Exists(o.Dir), nil)
+		o.Weights, o.Style, err = model.OpenWeights(ctx, &c, model.WeightArgs{}, checkpoint.Exists(o.Dir), nil)
 		Check(err)
-		Must(ceg.Run(context.Background(), c, o))
+		Must(ceg.Run(ctx, c, o))
 		dir = o.Dir
 	}
 	return Must(ceg.Embed(context.Background(), ceg.Options{Dir: dir}))

@@ -51,14 +51,26 @@ func Check(err error) {
 	}
 }
 
-// Dir returns the folder called name for notebooks' runs: in LEDG_RUNS if this environment
-// variable is set, otherwise in runs/notebooks of the repository. It need not exist.
+// Dir returns the folder called name for notebooks' runs: in the folder LEDG_RUNS if this environment
+// variable is set, else in runs beside the notebook. Those of the repository's notebooks are in its
+// runs/notebooks. The folder need not exist.
 func Dir(name string) string {
 	root := os.Getenv("LEDG_RUNS")
-	if root == "" {
-		root = filepath.Join("..", "runs", "notebooks") // a notebook's working directory is its own
+	switch {
+	case root != "":
+	case inRepository():
+		root = filepath.Join("..", "runs", "notebooks")
+	default:
+		root = "runs"
 	}
 	return filepath.Join(root, name)
+}
+
+// inRepository reports whether the working directory, which is a notebook's own folder, is that of the
+// repository's notebooks.
+func inRepository() bool {
+	_, err := os.Stat(filepath.Join("results", "glyphs"))
+	return err == nil
 }
 
 // Band is what the bands of curves show in a cell's figures: nb.Band = nb.SD.

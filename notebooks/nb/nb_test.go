@@ -13,13 +13,16 @@ import (
 )
 
 func TestDir(t *testing.T) {
-	t.Setenv("LEDG_RUNS", "")
-	if got, want := Dir("x"), filepath.FromSlash("../runs/notebooks/x"); got != want {
-		t.Errorf("Dir is %s, want %s", got, want)
-	}
-	t.Setenv("LEDG_RUNS", "elsewhere")
-	if got, want := Dir("x"), filepath.FromSlash("elsewhere/x"); got != want {
-		t.Errorf("Dir is %s, want %s", got, want)
+	for _, x := range []struct{ folder, variable, want string }{
+		{"..", "", "../runs/notebooks/x"}, // the repository's notebooks
+		{t.TempDir(), "", "runs/x"},
+		{t.TempDir(), "elsewhere", "elsewhere/x"},
+	} {
+		t.Setenv("LEDG_RUNS", x.variable)
+		t.Chdir(x.folder)
+		if got := Dir("x"); got != filepath.FromSlash(x.want) {
+			t.Errorf("in %s with LEDG_RUNS=%s Dir is %s, want %s", x.folder, x.variable, got, x.want)
+		}
 	}
 }
 

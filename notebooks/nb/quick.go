@@ -79,7 +79,7 @@ const checkout = "LEDG_CHECKOUT"
 func committed(parts ...string) string {
 	path := filepath.Join(parts...)
 	root := os.Getenv(checkout)
-	if _, err := os.Stat(filepath.Join("results", "glyphs")); err == nil || root == "" {
+	if inRepository() || root == "" {
 		return path
 	}
 	return filepath.Join(root, "notebooks", path)
@@ -116,11 +116,11 @@ func PaperRecords(names ...string) *report.Folder {
 	return report.NewFolder(dir, plans...)
 }
 
-// MustFinish returns a study's report, and panics if one of its runs failed.
+// MustFinish returns a study's report; see Check for the error of a run that failed.
 func MustFinish(r study.Report, err error) study.Report {
 	Check(err)
 	if len(r.Failed) > 0 {
-		panic(r.Failed[0].Err)
+		Check(fmt.Errorf("%s: %w", r.Failed[0].Run.Dir, r.Failed[0].Err))
 	}
 	return r
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/learner/examples"
 	"github.com/ledg-go/ledg/ceg/learner/model"
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
@@ -39,9 +40,10 @@ func Set(name string, value any) func(*Run) {
 	return func(r *Run) { Check(r.Put(name, value)) }
 }
 
-// Train trains a run in its own folder below [Dir](name), named by its settings, and returns that
-// folder. A repeated call returns immediately if the run is finished, and otherwise resumes it;
-// another setting makes another run. Runs with committed records (in storedRuns) count as finished.
+// Train trains a run in its own folder below [Dir](name), named by its settings and a digest of its
+// data, and returns that folder. A repeated call returns immediately if the run is finished, and
+// otherwise resumes it; another setting makes another run, and so does other data, also in the same
+// file. Runs on this data with committed records (in storedRuns) count as finished.
 //
 // method is a name of config.Methods, STRATEGY+OBJECTIVE, or the preset ledg. By default runs
 // use glyphs with the target photo, 5% of the labels and seed 1.
@@ -57,15 +59,13 @@ func (b *bar) train(name, method string, change ...func(*Run)) (dir string) {
 	defer func() { b.finished++ }()
 	r := newRun(method, change...)
 	c := Config(r.Spec)
-	run := Must(study.DirName(c))
-	for _, folder := range []string{Dir(name), storedRuns} {
-		if dir = filepath.Join(folder, run); Must(result.OpenRuns(folder).State(run)) == result.Complete {
-			if b.runs < 2 && folder != storedRuns && !shown[dir] && firstSeen(dir) {
-				b.end(dir)
-			}
-			shown[dir] = true
-			return dir
+	run, dir := findRun(name, c, r.Root)
+	if dir != "" {
+		if b.runs < 2 && filepath.Dir(dir) != storedRuns && !shown[dir] && firstSeen(dir) {
+			b.end(dir)
 		}
+		shown[dir] = true
+		return dir
 	}
 	o := ceg.Options{Dir: filepath.Join(Dir(name), run), Root: r.Root, Resume: true, Observe: b.observe()}
 	words := model.WeightArgs{Weights: cmp.Or(config.NetworkFile(r.Set), specified(r.Weights, r.Set["network.weights"])), Style: specified(r.StyleWeights, r.Set["generalization.style_weights"])}
@@ -90,6 +90,34 @@ func (b *bar) train(name, method string, change ...func(*Run)) (dir string) {
 		b.end(o.Dir)
 	}
 	return o.Dir
+}
+
+// runName names the folder of a run with these settings on this data.
+func runName(c config.Config, id examples.Identity) string {
+	return Must(study.DirName(c)) + "-" + id.All[:8]
+}
+
+// findRun returns the name of the folder of a run on the data at root, and the path of the finished
+// run below [Dir](name) or in storedRuns, "" if there is none. Runs of older versions and committed
+// ones have names without the data's digest; their results have it.
+func findRun(name string, c config.Config, root string) (run, dir string) {
+	id := Must(examples.Identify(context.Background(), c.Data, "", result.Place{Root: root}))
+	run = runName(c, id)
+	plain := Must(study.DirName(c))
+	for _, folder := range []string{Dir(name), storedRuns} {
+		all := result.OpenRuns(folder)
+		for _, called := range []string{run, plain} {
+			if Must(all.State(called)) == result.Complete && (called == run || id.Check("", Must(all.Result(called))) == nil) {
+				return run, filepath.Join(folder, called)
+			}
+		}
+	}
+	if _, err := os.Stat(filepath.Join(Dir(name), run)); err != nil {
+		if others := Must(filepath.Glob(filepath.Join(Dir(name), plain+"*"))); len(others) > 0 {
+			fmt.Printf("Note: %s has a run with these settings on other data. This is a new run.\n", others[0])
+		}
+	}
+	return run, ""
 }
 
 // newRun returns the run of a method or preset with changes.

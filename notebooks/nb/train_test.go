@@ -77,3 +77,47 @@ func TestTrain(t *testing.T) {
 		}
 	}
 }
+
+// A run belongs to its data: other features of the same shape, or other classes for them, train a new
+// run, also in the same file. Data that is not there is an error even where records are.
+func TestTrainData(t *testing.T) {
+	t.Setenv("LEDG_QUICK", "1")
+	t.Setenv("LEDG_RUNS", t.TempDir())
+	data := Must(os.ReadFile("../results/digits.safetensors"))
+	file := filepath.Join(t.TempDir(), "a.safetensors")
+	at := func(file string) func(*Run) {
+		return func(r *Run) { r.Dataset, r.Root, r.Target, r.Budget = "features", file, "photo", "40" }
+	}
+	write := func(file string) string {
+		Check(os.WriteFile(file, data, 0o666))
+		return file
+	}
+	first := Train("mine", "logistic", at(write(file)))
+	if again := Train("mine", "logistic", at(write(filepath.Join(t.TempDir(), "copy.safetensors")))); again != first {
+		t.Errorf("a copy of the file has the run %s, want %s", again, first)
+	}
+	const feature = 8 + 1640 + 6400 // the first one's least significant byte
+	data[feature] ^= 1
+	second := Train("mine", "logistic", at(write(file)))
+	if second == first || Result(second).Images == Result(first).Images {
+		t.Errorf("the rewritten file has the run %s, before it was %s", second, first)
+	}
+	for name, dirs := range map[string][]string{
+		"Seeds": Seeds(1, "mine", "logistic", at(file)), "Sweep": Sweep("mine", "logistic", "seed", []float64{1}, 1, at(file)),
+		"Grid": Grid("mine", []string{"logistic"}, nil, []string{"photo"}, 1, at(file)),
+	} {
+		if dirs[0] != second {
+			t.Errorf("%s has the run %s, want %s", name, dirs[0], second)
+		}
+	}
+
+	plain := strings.TrimSuffix(first, first[strings.LastIndex(first, "-"):]) // as older versions called it
+	Check(os.Rename(first, plain))
+	data[feature] ^= 1
+	if dir := Train("mine", "logistic", at(write(file))); dir != plain {
+		t.Errorf("the older version's run on this data is %s, got %s", plain, dir)
+	}
+	if text := panics(t, func() { Train("mine", "logistic", at("/nowhere/digits.safetensors")) }); !strings.Contains(text, "/nowhere/digits.safetensors") {
+		t.Errorf("missing data: %q", text)
+	}
+}

@@ -104,13 +104,10 @@ func TestElsewhere(t *testing.T) {
 	if missing != nil {
 		list = list[:1]
 	}
-	replies := session(t, "gonb", t.TempDir(), list)
-	root, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := t.TempDir()
+	replies := session(t, "gonb", dir, list)
 	shown, _ := json.Marshal(replies[0].Shown)
-	if want := "runs are in " + filepath.Join(root, "runs", "notebooks", "mine") + ", and of the paper there are "; replies[0].Reply.Status != "ok" || !strings.Contains(string(shown), want) {
+	if want := "runs are in " + filepath.Join(dir, "runs", "mine") + ", and of the paper there are "; replies[0].Reply.Status != "ok" || !strings.Contains(string(shown), want) {
 		t.Fatalf("the cell shows %s, want %s", shown, want)
 	}
 	if missing != nil {

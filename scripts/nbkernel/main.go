@@ -87,13 +87,13 @@ func start(connection, checkout string) error {
 	os.Setenv("GOFLAGS", strings.TrimSpace(flags+" -ldflags=-s "+toolexec(root))) // the last -toolexec counts
 	os.Setenv("LEDG_LINKER_REFUSED", connection+".refused")
 	os.Setenv("LEDG_CHECKOUT", root) // whose records notebooks elsewhere can show
-	// Runs of notebooks elsewhere go to the same folder as the repository's.
+	// Runs of notebooks elsewhere are beside them, also for a cell that changes its working directory.
 	dir, err := os.Getwd()
 	if err != nil {
 		return err
 	}
 	if os.Getenv("LEDG_RUNS") == "" && dir != filepath.Join(root, "notebooks") {
-		os.Setenv("LEDG_RUNS", filepath.Join(root, "runs", "notebooks"))
+		os.Setenv("LEDG_RUNS", filepath.Join(dir, "runs"))
 	}
 	return syscall.Exec(gonb, []string{"gonb",
 		"--kernel", connection,
