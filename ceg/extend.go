@@ -30,8 +30,9 @@ type Extension struct {
 	// Classes lists all classes, or only the new ones, each prefixed with "+".
 	Classes []string
 	Target  string
-	// Root, SplitsDir, Labels and FollowLinks have the meaning of the fields in Options.
+	// Root, SplitsDir, Labels, Columns and FollowLinks have the meaning of the fields in Options.
 	Root, SplitsDir, Labels string
+	Columns                 datasets.ColumnNames
 	FollowLinks             bool
 	CacheDir                string
 	// Exclude lists patterns of files and folders that are left out, besides the run's own;
@@ -73,18 +74,18 @@ func Extend(x Extension) (*Extended, error) {
 		return nil, err
 	}
 	e := &Extended{By: map[string]int{}, Unfinished: !result.Finished(os.DirFS(x.Of))}
-	place := result.Place{Root: x.Root, SplitsDir: x.SplitsDir, Labels: x.Labels, FollowLinks: x.FollowLinks, CacheDir: x.CacheDir}
+	place := result.Place{Root: x.Root, SplitsDir: x.SplitsDir, Labels: x.Labels, Columns: x.Columns, FollowLinks: x.FollowLinks, CacheDir: x.CacheDir}
 	if e.Place, err = result.Locate(x.Of, c.Data.Dataset, place); err != nil {
 		return nil, err
 	}
 	if x.Labels != "" {
-		list, err := labels.ReadFile(x.Labels)
+		t, err := labels.ReadTable(x.Labels, x.Columns)
 		if err != nil {
 			return nil, &config.Error{Path: "data.labels", Err: err}
 		}
-		c.Data.Labels = labels.Digest(list)
+		c.Data.Labels = labels.Digest(t.Labels)
 	}
-	if e.userLabels, err = examples.UserLabels(c.Data, x.Of, x.Labels); err != nil {
+	if e.userLabels, err = examples.UserLabels(c.Data, x.Of, x.Labels, x.Columns); err != nil {
 		return nil, err
 	}
 	before := c.Data.Classes

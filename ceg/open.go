@@ -164,7 +164,7 @@ func (r *run) openFolder(o Options) (err error) {
 	if err := r.folder.KeepNetwork(r.network); err != nil {
 		return err
 	}
-	userLabels, err := examples.UserLabels(r.c.Data, o.Dir, o.Labels)
+	userLabels, err := examples.UserLabels(r.c.Data, o.Dir, o.Labels, o.Columns)
 	if err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ func sameLabels(c Config, dir string) error {
 	if _, err := os.Stat(p.Labels); err != nil {
 		return nil
 	}
-	_, err = examples.UserLabels(c.Data, "", p.Labels)
+	_, err = examples.UserLabels(c.Data, "", p.Labels, p.Columns)
 	if differs := (*config.Error)(nil); errors.As(err, &differs) {
 		return config.Errorf(differs.Path, "%w; %s trains a new run with the current labels; --labels %s continues this run with its own copy", differs.Err,
 			shell.Line("ledg", "extend", dir, "--labels", p.Labels), shell.Line(filepath.Join(dir, labels.UserLabelsFile)))

@@ -33,8 +33,10 @@ type Options struct {
 	// which the run in Dir last found its images.
 	Root, SplitsDir string
 	// Labels is a file of labels of the user's own images, read by labels.ReadFile; Data.Labels
-	// is its digest. FollowLinks is the field of datasets.Options. Both are saved with Root.
+	// is its digest, and Columns names the columns to use. FollowLinks is the field of
+	// datasets.Options. All are saved with Root.
 	Labels      string
+	Columns     datasets.ColumnNames
 	FollowLinks bool
 	// Damaged are the excluded images that cannot be decoded, with reasons, for the run's list of
 	// skipped files.
@@ -87,6 +89,6 @@ func (o Options) networkFile(c Config) string {
 
 // place is what a run remembers of its options.
 func (o Options) place() result.Place {
-	return result.Place{Root: o.Root, Keep: o.KeepFeatures && o.Root != "", SplitsDir: o.SplitsDir, Labels: o.Labels, FollowLinks: o.FollowLinks,
+	return result.Place{Root: o.Root, Keep: o.KeepFeatures && o.Root != "", SplitsDir: o.SplitsDir, Labels: o.Labels, Columns: o.Columns, FollowLinks: o.FollowLinks,
 		Weights: o.Weights.Word(), Style: o.Style.Word(), Backend: o.Backend, CacheDir: o.CacheDir}
 }

@@ -66,6 +66,8 @@ type Dataset struct {
 	// Overruled lists the images whose label differs from their class folder, sorted by ID; the
 	// label counts.
 	Overruled []Skipped
+	// Notes says in a sentence each what was left out of a list of labels.
+	Notes []string
 	// Groups holds the group index of each example, or is nil; no split divides a group.
 	// GroupNames are the groups' names, empty for the Ungrouped examples, each a group by
 	// itself.

@@ -170,7 +170,10 @@ func (f *featureFile) entries(labels, domains []int, d *Dataset, from *originals
 			return nil, nil, err
 		}
 	}
-	sites, names, err := resite(ids, opts.Labels, d.Skipped)
+	if opts.Labels, err = d.locate(ids, opts.Labels, slices.Concat(opts.Classes, d.Classes), opts.Strict); err != nil {
+		return nil, nil, err
+	}
+	sites, names, err := resite(ids, opts.Labels)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -235,7 +238,7 @@ func (d *Dataset) relabel(ids []string, numbers []int, opts Options) (none []boo
 			list[i].class = d.Classes[numbers[i]]
 		}
 	}
-	if d.Overruled, err = overrule(list, labels, d.Skipped); err != nil {
+	if d.Overruled, err = overrule(list, labels); err != nil {
 		return nil, err
 	}
 	for i := range list {

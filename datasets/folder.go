@@ -30,8 +30,9 @@ type FolderOptions struct {
 	// Labels, in byte order.
 	Classes []string
 	// Labels are classes of images, which take precedence over class folders. IDs may have
-	// backslashes or a leading ./.
+	// backslashes or a leading ./. Strict makes a label of an image that is not there an error.
 	Labels []Label
+	Strict bool
 
 	known  index // see lister
 	leaves func(id string) error
@@ -57,8 +58,8 @@ const Unlabelled = "_unlabeled"
 //
 // A domain without images is an error. So is a class folder without images in any domain, unless
 // unlabelled images may have the class. Class names must be valid and in opts.Classes; labels
-// must be of existing images, and two labels of one image must agree. Images are not decoded
-// here: Check and Prepare find damaged ones.
+// of images that are not there are left out, see Dataset.Notes, and two labels of one image must
+// agree. Images are not decoded here: Check and Prepare find damaged ones.
 func Folder(fsys fs.FS, opts FolderOptions) (*Dataset, Truth, error) {
 	d, entries, err := scanFolder(fsys, opts)
 	if err != nil {
@@ -112,6 +113,14 @@ func scanFolder(fsys fs.FS, opts FolderOptions) (*Dataset, []entry, error) {
 	if err := l.finish(); err != nil {
 		return d, nil, err
 	}
+	ids := make([]string, len(list))
+	for i, e := range list {
+		ids[i] = e.ID
+	}
+	d.Skipped = l.skipped
+	if opts.Labels, err = d.locate(ids, opts.Labels, opts.Classes, opts.Strict); err != nil {
+		return d, nil, err
+	}
 	if d.Domains, list, err = l.bySite(d.Domains, list, opts.Labels, perClass); err != nil {
 		return d, nil, err
 	}
@@ -119,7 +128,7 @@ func scanFolder(fsys fs.FS, opts FolderOptions) (*Dataset, []entry, error) {
 		_, folder := perClass[name]
 		return opts.Classes == nil && folder || slices.Contains(opts.Classes, name)
 	}
-	if d.Overruled, err = overrule(list, spellNone(ofClass(opts.Labels), isClass), l.skipped); err != nil {
+	if d.Overruled, err = overrule(list, spellNone(ofClass(opts.Labels), isClass)); err != nil {
 		return d, nil, err
 	}
 	if !isClass(NoneOfThese) {
@@ -242,42 +251,26 @@ func (l *lister) firstSkipped(dir string) string {
 }
 
 // overrule assigns the classes in labels to images, and returns the images whose folder names
-// another class. Labels of images that are left out are passed over.
-func overrule(list []named, labels []Label, leftOut []Skipped) ([]Skipped, error) {
-	if len(labels) == 0 {
-		return nil, nil
-	}
+// another class. Labels of other images are passed over.
+func overrule(list []named, labels []Label) ([]Skipped, error) {
 	at := make(map[string]int, len(list))
 	for i, e := range list {
 		at[SameName(e.ID)] = i
 	}
-	out := make(map[string]bool, len(leftOut))
-	for _, f := range leftOut {
-		out[SameName(f.ID)] = true
-	}
 	var overruled []Skipped
 	for _, label := range labels {
 		label.Class = SameName(label.Class)
-		fail := func(format string, args ...any) ([]Skipped, error) { return nil, label.errorf(format, args...) }
 		if err := ValidClass(label.Class); err != nil {
-			return fail("%w", err)
+			return nil, label.errorf("%w", err)
 		}
-		i, ok := 0, false
-		for _, id := range label.spellings() {
-			if i, ok = at[id]; ok {
-				break
-			}
-		}
-		if !ok && slices.ContainsFunc(label.spellings(), func(id string) bool { return within(out, id) }) {
-			continue
-		}
+		i, ok := at[label.ID]
 		if !ok {
-			return fail("there is no image %q; IDs are paths in the data set, such as %q", label.ID, list[0].ID)
+			continue
 		}
 		e := &list[i]
 		switch {
 		case e.where != "" && e.class != label.Class:
-			return fail("%s is %q here, but %q at %s", e.ID, label.Class, e.class, e.where)
+			return nil, label.errorf("%s is %q here, but %q at %s", e.ID, label.Class, e.class, e.where)
 		case e.where == "" && e.class != "" && e.class != label.Class:
 			overruled = append(overruled, Skipped{e.ID, fmt.Sprintf("it is in the folder of %s, but labelled %s", e.class, label.Class)})
 		}
@@ -291,9 +284,9 @@ func overrule(list []named, labels []Label, leftOut []Skipped) ([]Skipped, error
 }
 
 // within reports whether paths have one, or a folder that it is in.
-func within(paths map[string]bool, id string) bool {
+func within(paths map[string]int, id string) bool {
 	for ; id != "." && id != "/"; id = path.Dir(id) {
-		if paths[id] {
+		if paths[id] > 0 {
 			return true
 		}
 	}

@@ -12,13 +12,11 @@ import (
 	"github.com/ledg-go/ledg/datasets/seed"
 )
 
-// grouper says which images belong together, by a rule over IDs or by a column of a list of
-// labels.
+// grouper says which images belong together, by a rule over IDs or else by a list of labels: named
+// has their groups by every spelling of the IDs.
 type grouper struct {
-	rule *regexp.Regexp
-	// column has the labels with a group, and named their groups by every spelling of the IDs.
-	column []Label
-	named  map[string]string
+	rule  *regexp.Regexp
+	named map[string]string
 }
 
 // newGrouper returns nil without groups.
@@ -31,11 +29,8 @@ func newGrouper(rule string, labels []Label) (*grouper, error) {
 		}
 	}
 	for _, l := range labels {
-		if l.Group == "" {
+		if l.Group == "" || g.rule != nil {
 			continue
-		}
-		if g.rule != nil {
-			return nil, l.errorf("it has a group, and there is a rule, %s: groups come from one of the two", rule)
 		}
 		if g.named == nil {
 			g.named = make(map[string]string)
@@ -46,9 +41,8 @@ func newGrouper(rule string, labels []Label) (*grouper, error) {
 			}
 			g.named[id] = l.Group
 		}
-		g.column = append(g.column, l)
 	}
-	if g.rule == nil && g.column == nil {
+	if g.rule == nil && g.named == nil {
 		return nil, nil
 	}
 	return g, nil
@@ -91,15 +85,10 @@ func (d *Dataset) GroupBy(rule string) error {
 }
 
 // setGroups fills in Groups, GroupNames and Ungrouped. It is an error if nothing belongs
-// together, if the column has an image that is not there, or if a split divides a group.
+// together, or if a split divides a group.
 func (d *Dataset) setGroups(g *grouper) error {
 	if g == nil {
 		return nil
-	}
-	for _, l := range g.column {
-		if !slices.ContainsFunc(l.spellings(), func(id string) bool { _, ok := d.index[id]; return ok }) {
-			return l.errorf("there is no image %q; IDs are paths in the data set, such as %q", l.ID, d.Examples[0].ID)
-		}
 	}
 	numbers, first := make(map[string]int), []int(nil)
 	d.Groups = make([]int, d.Len())

@@ -188,12 +188,15 @@ func TestGroupColumn(t *testing.T) {
 	if d, truth, err = Open("folder", root, Options{Labels: list}); err != nil || truth.Known() != 0 || d.Ungrouped != 4 || len(d.Classes) != 0 {
 		t.Errorf("%v, %v", d, err)
 	}
+	// A rule replaces the column, and says so.
+	if d, _, err = Open("folder", root, Options{Labels: list, Group: "^north"}); err != nil || !slices.Equal(d.Groups, []int{0, 0, 0, 1, 2}) || len(d.Notes) != 1 {
+		t.Errorf("%v, %v", d, err)
+	}
 	for _, s := range []struct {
 		text, rule, want string
 	}{
 		{"id,group\nnorth/9.png,p1\n", "", `labels.csv:2: there is no image "north/9.png"`},
 		{"id,group\nnorth/1.png,p1\nnorth/1.png,p2\n", "", `labels.csv:3: north/1.png is of group "p2" here, and of "p1" at another place`},
-		{"id,group\nnorth/1.png,p1\n", "north", "labels.csv:2: it has a group, and there is a rule, north"},
 		{"id,label\n", "nor(th", `group rule: "nor(th" is no regular expression: error parsing regexp: missing closing )`},
 		{"id,label\n", "east", `group rule "east" matches none of the 5 images, such as north/1.png`},
 	} {

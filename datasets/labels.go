@@ -23,6 +23,8 @@ type Label struct {
 	Group string
 	// Site names the image's domain, empty for the one of its layout.
 	Site string
+	// Split is the image's split as the file has it, such as "valid"; empty for none.
+	Split string
 	// Where is the position in a file, such as "labels.csv:7", for errors; it may be empty.
 	Where string
 }
@@ -34,67 +36,74 @@ const (
 	maxLine, maxLabels  = 1 << 20, 4 << 20
 )
 
-// ReadLabels reads a file of labels. A CSV file (.csv or .tsv; see package sheet) has a column of
-// IDColumns, and one of ClassColumns, site or group. A JSON Lines file (.jsonl) has an object with
-// the fields id, label, site and group on each line. Other columns and fields are ignored, and so
-// are lines with an id alone: a list of queries is a valid file of labels. In a metadata.csv or
-// metadata.jsonl of Hugging Face, file_name is the path from its folder. IDs are not checked. An
-// error names file and line.
+// Table is the content of a file of labels. Note says in one line which columns were used; it is
+// empty for files without columns.
+type Table struct {
+	Labels []Label
+	Note   string
+}
+
+// ReadLabels reads the labels of a file by [ReadTable].
 func ReadLabels(path string) ([]Label, error) {
+	t, err := ReadTable(path, ColumnNames{})
+	return t.Labels, err
+}
+
+// ReadTable reads a file of labels. The columns of a CSV file (.csv or .tsv; see package sheet) are
+// chosen by [ReadColumns]. A JSON Lines file (.jsonl) has an object with the fields id, label, site,
+// group and split on each line. Lines with an id alone are ignored: a list of queries is a valid file
+// of labels. In a metadata.csv or metadata.jsonl of Hugging Face, file_name is the path from its
+// folder. IDs are not checked. An error names file and line.
+func ReadTable(path string, names ColumnNames) (t Table, err error) {
 	switch {
 	case hasSuffix(path, ".csv"), hasSuffix(path, ".tsv"):
-		return readLabelsCSV(path)
+		return readTableCSV(path, names)
+	case names != ColumnNames{}:
+		return t, fmt.Errorf("%s: columns can be chosen in .csv and .tsv files only", path)
 	case hasSuffix(path, ".jsonl"):
 		f, err := regular.Open(path, maxList)
 		if err != nil {
-			return nil, err
+			return t, err
 		}
 		defer f.Close()
 		r := bufio.NewReader(regular.Lines(f, maxLine))
 		if head, _ := r.Peek(3); string(head) == "\ufeff" {
 			r.Discard(3)
 		}
-		return readLabelsJSON(r, path)
+		t.Labels, err = readLabelsJSON(r, path)
+		return t, err
 	}
 	f, err := regular.Open(path, maxList) // anything but a regular file is reported first
 	if err != nil {
-		return nil, err
+		return t, err
 	}
 	defer f.Close()
-	return nil, fmt.Errorf("%s: labels are read from files that end in .csv, .tsv or .jsonl", path)
+	return t, fmt.Errorf("%s: labels are read from files that end in .csv, .tsv or .jsonl", path)
 }
 
 func hasSuffix(path, suffix string) bool { return strings.HasSuffix(strings.ToLower(path), suffix) }
 
-// Columns of tables, in any case, in the order in which they count.
-var (
-	// IDColumns name images.
-	IDColumns = []string{"path", "file_name", "filename", "id", "file", "filepath", "image_path", "image_name", "image", "photo", "relative_path"}
-	// ClassColumns name classes.
-	ClassColumns = []string{"label", "class", "category", "species", "class_name"}
-)
-
-func readLabelsCSV(path string) ([]Label, error) {
-	var list []Label
-	hub := isHubTable(path)
-	err := sheet.Read(path, maxList, maxLine, func(head []string) error {
-		if sheet.Column(head, IDColumns...) < 0 || sheet.Column(head, append([]string{"group", "site"}, ClassColumns...)...) < 0 {
-			return fmt.Errorf("the columns are %q, want id (or path, filename) and label (or class), site or group among them", head)
-		}
-		hub = hub && sheet.Column(head, "file_name") == sheet.Column(head, IDColumns...)
-		return nil
-	}, func(r sheet.Row) (err error) {
+func readTableCSV(path string, names ColumnNames) (t Table, err error) {
+	c, err := ReadColumns(path, names)
+	if err != nil {
+		return t, err
+	}
+	t.Note = c.Note
+	var places []string // of events
+	err = sheet.Read(path, maxList, maxLine, func([]string) error { return nil }, func(r sheet.Row) (err error) {
 		if r.Err != nil {
 			return fmt.Errorf("%s: %w", r.Where, r.Err)
 		}
-		l := Label{ID: r.Raw(IDColumns...), Class: r.Cell(ClassColumns...), Group: r.Cell("group"), Site: r.Cell("site"), Where: r.Where}
-		if hub {
-			l.ID = beside(path, l.ID)
+		l, n := c.Label(r), len(t.Labels)
+		if t.Labels, err = addLabel(t.Labels, l); len(t.Labels) > n {
+			places = append(places, c.eventPlace(r, l))
 		}
-		list, err = addLabel(list, l)
 		return err
 	})
-	return list, err
+	if c.numbered {
+		separateEvents(t.Labels, places)
+	}
+	return t, err
 }
 
 // isHubTable reports whether a file is a metadata.csv or metadata.jsonl of a Hugging Face
@@ -123,6 +132,7 @@ func readLabelsJSON(r *bufio.Reader, path string) ([]Label, error) {
 				Label string  `json:"label"`
 				Group string  `json:"group"`
 				Site  string  `json:"site"`
+				Split string  `json:"split"`
 				Event string  `json:"event"`
 			}
 			if err := json.Unmarshal(text, &v); err != nil {
@@ -138,7 +148,7 @@ func readLabelsJSON(r *bufio.Reader, path string) ([]Label, error) {
 			if v.ID == nil {
 				return nil, fmt.Errorf("%s:%d: it has no id", path, line)
 			}
-			if list, err = addLabel(list, Label{ID: *v.ID, Class: v.Label, Group: v.Group, Site: v.Site, Where: fmt.Sprintf("%s:%d", path, line)}); err != nil {
+			if list, err = addLabel(list, Label{ID: *v.ID, Class: v.Label, Group: present(v.Group), Site: present(v.Site), Split: present(v.Split), Where: fmt.Sprintf("%s:%d", path, line)}); err != nil {
 				return nil, err
 			}
 		}
@@ -158,14 +168,15 @@ func addLabel(list []Label, l Label) ([]Label, error) {
 	if len(list) == maxLabels {
 		return nil, l.errorf("more than %d labels", maxLabels)
 	}
-	if l.Class == "" && l.Group == "" && l.Site == "" {
-		return list, nil
-	}
-	l.Class, l.Group, l.Site = Unguard(l.Class), Unguard(l.Group), Unguard(l.Site)
 	if l.Class != "" {
-		if err := ValidClass(l.Class); err != nil {
+		if err := ValidClass(l.Class); err != nil && !Missing(l.Class) {
 			return nil, l.errorf("%w", err)
+		} else if err != nil {
+			l.Class = ""
 		}
+	}
+	if l.Class == "" && l.Group == "" && l.Site == "" && l.Split == "" {
+		return list, nil
 	}
 	return append(list, l), nil
 }

@@ -41,16 +41,18 @@ func (o *Options) relativeTo(root string) error {
 	return err
 }
 
-// relative returns labels with absolute paths as paths from a folder. A path of another folder or
-// computer is the longest end of it that is a file in the folder, unless two paths have the same.
+// relative returns labels with absolute paths as paths from a folder, and so those that begin with
+// the folder's own name, or with folders above it, too. A path of another folder or computer is the
+// longest end of it that is a file in the folder, unless two paths have the same.
 func relative(list []Label, root string) []Label {
-	if root == "" || !slices.ContainsFunc(list, func(l Label) bool { return isAbs(l.ID) }) {
+	if root == "" {
 		return list
 	}
 	list = slices.Clone(list)
 	ends, paths := make(map[string][]int), make(map[string]map[string]bool)
 	for i, l := range list {
 		if !isAbs(l.ID) {
+			list[i].ID = below(l.ID, root)
 			continue
 		}
 		if rel, err := filepath.Rel(root, l.ID); filepath.IsAbs(l.ID) && err == nil && filepath.IsLocal(rel) {
@@ -81,6 +83,22 @@ func relative(list []Label, root string) []Label {
 		}
 	}
 	return list
+}
+
+// below returns a path without the folders at its begin that the path of root ends in, unless root
+// has a file of the whole path.
+func below(id, root string) string {
+	at := strings.TrimPrefix(strings.TrimSpace(Unguard(strings.ReplaceAll(id, `\`, "/"))), "./")
+	for n := strings.Count(at, "/"); n > 0; n-- {
+		parts := strings.SplitN(at, "/", n+1)
+		if !strings.HasSuffix(filepath.ToSlash(root)+"/", "/"+strings.Join(parts[:n], "/")+"/") {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(at))); err != nil {
+			return parts[n]
+		}
+	}
+	return id
 }
 
 // isAbs reports whether a path is absolute here or on Windows, or the address of a file.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ledg-go/ledg/datasets/rgb"
@@ -32,10 +33,11 @@ type Options struct {
 	// CacheDir is the folder for Prepare. Cached information about unchanged files is used
 	// without opening them.
 	CacheDir string
-	// Classes and Labels are as in FolderOptions, for data sets that are Yours.
+	// Classes, Labels and Strict are as in FolderOptions, for data sets that are Yours.
 	Classes []string
 	Labels  []Label
-	// Group is a rule that maps IDs to groups; see ParseGroup. Labels with groups replace it.
+	Strict  bool
+	// Group is a rule that maps IDs to groups; see ParseGroup. It replaces the groups of Labels.
 	// With a rule, images may also lie one folder deeper. If Classes are specified, so may a
 	// folder in a domain that is not a class.
 	Group string
@@ -75,6 +77,9 @@ func Open(name, root string, opts Options) (*Dataset, Truth, error) {
 	d, t, err := i.openAt(root, opts)
 	if err == nil {
 		err = d.setGroups(opts.groups)
+		if opts.Group != "" && slices.ContainsFunc(opts.Labels, func(l Label) bool { return l.Group != "" }) {
+			d.Notes = append(d.Notes, "groups by the rule "+opts.Group+"; those of the labels are not used")
+		}
 	}
 	if err != nil {
 		return nil, Truth{}, err
@@ -167,7 +172,7 @@ func openFolder(root string, opts Options) (*Dataset, Truth, error) {
 	if err := opts.relativeTo(root); err != nil {
 		return nil, Truth{}, err
 	}
-	o := FolderOptions{Seed: opts.Seed, Exclude: opts.Exclude, Patterns: opts.Patterns, Layout: opts.Layout, SiteRule: opts.SiteRule, Damaged: opts.Damaged, Classes: opts.Classes, Labels: opts.Labels, known: opts.known, looked: opts.Looked, groups: opts.groups}
+	o := FolderOptions{Seed: opts.Seed, Exclude: opts.Exclude, Patterns: opts.Patterns, Layout: opts.Layout, SiteRule: opts.SiteRule, Damaged: opts.Damaged, Classes: opts.Classes, Labels: opts.Labels, Strict: opts.Strict, known: opts.known, looked: opts.Looked, groups: opts.groups}
 	if !opts.FollowLinks {
 		r, err := os.OpenRoot(root)
 		if err != nil {

@@ -7,37 +7,23 @@ import (
 )
 
 // resite returns the domains that a table names for images, as numbers of their sorted names, -1
-// for an image without one. names is nil if no label names a site. Labels of images that are left
-// out are passed over.
-func resite(ids []string, labels []Label, leftOut []Skipped) (domains []int, names []string, err error) {
-	at, out := make(map[string]int, len(ids)), make(map[string]bool, len(leftOut))
+// for an image without one. names is nil if no label names a site.
+func resite(ids []string, labels []Label) (domains []int, names []string, err error) {
+	at := make(map[string]int, len(ids))
 	for i, id := range ids {
 		at[SameName(id)] = i
 	}
-	for _, f := range leftOut {
-		out[SameName(f.ID)] = true
-	}
 	sites, where := make([]string, len(ids)), make(map[int]string)
 	for _, l := range labels {
-		if l.Site == "" {
+		i, ok := at[l.ID]
+		if l.Site == "" || !ok {
 			continue
 		}
 		l.Site = SameName(l.Site)
 		if strings.ContainsFunc(l.Site, unprintable) {
 			return nil, nil, l.errorf("site %q has a newline or another character that does not print in its name", l.Site)
 		}
-		i, ok := 0, false
-		for _, id := range l.spellings() {
-			if i, ok = at[id]; ok {
-				break
-			}
-		}
-		switch {
-		case !ok && slices.ContainsFunc(l.spellings(), func(id string) bool { return within(out, id) }):
-			continue
-		case !ok:
-			return nil, nil, l.errorf("there is no image %q; IDs are paths in the data set, such as %q", l.ID, ids[0])
-		case sites[i] != "" && sites[i] != l.Site:
+		if sites[i] != "" && sites[i] != l.Site {
 			return nil, nil, l.errorf("%s is of site %q here, but of %q at %s", ids[i], l.Site, sites[i], where[i])
 		}
 		sites[i], where[i] = l.Site, l.Where
@@ -63,7 +49,7 @@ func (l *lister) bySite(domains []string, list []named, labels []Label, perClass
 	for i, e := range list {
 		ids[i] = e.ID
 	}
-	numbers, names, err := resite(ids, labels, l.skipped)
+	numbers, names, err := resite(ids, labels)
 	if err != nil || names == nil {
 		return domains, list, err
 	}

@@ -17,29 +17,34 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// ReadFile reads labels from a file: the current labels of a ledger, or a list in the format of
-// datasets.ReadLabels.
+// ReadFile reads the labels of a file by [ReadTable].
 func ReadFile(path string) ([]datasets.Label, error) {
+	t, err := ReadTable(path, datasets.ColumnNames{})
+	return t.Labels, err
+}
+
+// ReadTable reads labels from a file: the current labels of a ledger, or a list in the format of
+// datasets.ReadTable, in which columns names the columns to use.
+func ReadTable(path string, columns datasets.ColumnNames) (t datasets.Table, err error) {
 	if is, err := isLedger(path); err != nil {
-		return nil, err
-	} else if !is {
-		return datasets.ReadLabels(path)
+		return t, err
+	} else if !is || columns != (datasets.ColumnNames{}) {
+		return datasets.ReadTable(path, columns)
 	}
 	dir, name := filepath.Split(path)
 	s, _, err := Read(os.DirFS(filepath.Clean(dir)), name, nil, Options{})
 	if err != nil {
-		return nil, err
+		return t, err
 	}
-	var list []datasets.Label
 	for v := range s.Images() {
 		if v.Status == IsNone {
 			v.Class = datasets.NoneOfThese
 		}
 		if v.Class != "" {
-			list = append(list, datasets.Label{ID: v.ID, Class: v.Class, Where: fmt.Sprintf("%s:%d", path, v.N)})
+			t.Labels = append(t.Labels, datasets.Label{ID: v.ID, Class: v.Class, Where: fmt.Sprintf("%s:%d", path, v.N)})
 		}
 	}
-	return list, nil
+	return t, nil
 }
 
 // UserLabelsFile is the copy, in a run's folder, of the labels from the user's file (see ReadFile),
@@ -50,9 +55,9 @@ const UserLabelsFile = "given.jsonl"
 const BegunFile = "begun.jsonl"
 
 // WriteUserLabels writes labels in the format of UserLabelsFile: as a ledger, or as a list if they have
-// groups or sites.
+// groups, sites or splits.
 func WriteUserLabels(w io.Writer, list []datasets.Label) error {
-	if slices.ContainsFunc(list, func(l datasets.Label) bool { return l.Group != "" || l.Site != "" }) {
+	if slices.ContainsFunc(list, func(l datasets.Label) bool { return l.Group != "" || l.Site != "" || l.Split != "" }) {
 		out := json.NewEncoder(w)
 		for _, l := range list {
 			if err := out.Encode(struct {
@@ -60,7 +65,8 @@ func WriteUserLabels(w io.Writer, list []datasets.Label) error {
 				Label string `json:"label,omitempty"`
 				Group string `json:"group,omitempty"`
 				Site  string `json:"site,omitempty"`
-			}{l.ID, l.Class, l.Group, l.Site}); err != nil {
+				Split string `json:"split,omitempty"`
+			}{l.ID, l.Class, l.Group, l.Site, l.Split}); err != nil {
 				return err
 			}
 		}
@@ -90,8 +96,8 @@ func WriteEvents(w io.Writer, events []Event) error {
 	return out.Flush()
 }
 
-// Digest returns the SHA-256 of labels in hexadecimal. It depends on images, classes, groups and
-// sites only, not on order or file format.
+// Digest returns the SHA-256 of labels in hexadecimal. It depends on images, classes, groups,
+// sites and splits only, not on order or file format.
 func Digest(list []datasets.Label) string {
 	lines := make([]string, len(list))
 	for i, l := range list {
@@ -101,6 +107,9 @@ func Digest(list []datasets.Label) string {
 		}
 		if l.Site != "" {
 			lines[i] = fmt.Sprintf("%q %q %q %q\n", l.ID, l.Class, l.Group, l.Site)
+		}
+		if l.Split != "" {
+			lines[i] = fmt.Sprintf("%q %q %q %q %q\n", l.ID, l.Class, l.Group, l.Site, l.Split)
 		}
 	}
 	slices.Sort(lines)

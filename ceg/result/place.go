@@ -27,8 +27,9 @@ type Place struct {
 	// Images is the last known folder of the images from which the features at Root were
 	// computed, if it differs from the one in their file.
 	Images string `json:"images,omitempty"`
-	// Labels is the user's file of labels.
-	Labels string `json:"labels,omitempty"`
+	// Labels is the user's file of labels, Columns the columns that the user has chosen in it.
+	Labels  string               `json:"labels,omitempty"`
+	Columns datasets.ColumnNames `json:"columns,omitzero"`
 	// FollowLinks permits images behind symbolic links out of Root.
 	FollowLinks bool `json:"follow_links,omitempty"`
 	// Weights and Style locate the weights that the config names: "imagenet", a network on the
@@ -100,6 +101,9 @@ func (p Place) Or(old Place, dataset string) Place {
 	}
 	now.Keep, now.FollowLinks = old.Keep || p.Keep, old.FollowLinks || p.FollowLinks
 	now.Labels, now.Weights, now.Style = cmp.Or(p.Labels, old.Labels), cmp.Or(p.Weights, old.Weights), cmp.Or(p.Style, old.Style)
+	if p.Labels != "" {
+		now.Columns = p.Columns
+	}
 	now.Backend, now.CacheDir = cmp.Or(p.Backend, old.Backend), cmp.Or(p.CacheDir, old.CacheDir)
 	return now
 }

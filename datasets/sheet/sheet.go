@@ -42,7 +42,15 @@ func (r Row) Cell(names ...string) string { return strings.TrimSpace(r.Raw(names
 
 // Raw is as Cell, with surrounding space.
 func (r Row) Raw(names ...string) string {
-	if i := Column(r.head, names...); i >= 0 && i < len(r.cells) {
+	if i := Column(r.head, names...); i >= 0 {
+		return r.At(i)
+	}
+	return ""
+}
+
+// At returns the cell of column i, counted from 0; "" if the row is shorter.
+func (r Row) At(i int) string {
+	if i < len(r.cells) {
 		return r.cells[i]
 	}
 	return ""

@@ -8,10 +8,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/ledg-go/ledg/ceg/config"
@@ -109,11 +111,13 @@ type dataFlags struct {
 	dataset, root, splits string
 	splitSeed             uint64
 	classes, labels       string
+	columns               datasets.ColumnNames
 	group                 string
 	decode                string
 	layout, site          string
-	// read is a line on how the folder was read, once it is open.
-	read        string
+	// read has lines on how the folder and the labels were read, once they are open, and notes
+	// those on the labels alone.
+	read, notes string
 	exclude     []string
 	strict      bool
 	followLinks bool
@@ -138,9 +142,17 @@ func (f *dataFlags) add(cmd *cobra.Command) {
 func (f *dataFlags) addOwn(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.classes, "classes", "", "class names, as a,b,c or a file with one a line")
 	cmd.Flags().StringVar(&f.labels, "labels", "", "file of labels, sites or groups: .csv, .tsv, .jsonl, or a labels.jsonl")
+	columnFlags(cmd.Flags(), &f.columns)
 	cmd.Flags().StringArrayVar(&f.exclude, "exclude", nil, "leave out files and folders, such as 'thumb_*'; repeatable (default none)")
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "stop at images that cannot be read instead of leaving them out")
 	cmd.Flags().BoolVar(&f.followLinks, "follow-links", false, "use images behind links that lead out of --root")
+}
+
+// columnFlags adds the flags that choose the columns of a table.
+func columnFlags(flags *pflag.FlagSet, c *datasets.ColumnNames) {
+	for what, name := range map[string]*string{"id": &c.ID, "class": &c.Class, "site": &c.Site, "group": &c.Group} {
+		flags.StringVar(name, what+"-column", "", fmt.Sprintf("column of the table that has the %s (default by its names)", what))
+	}
 }
 
 // splitsFlag adds --splits.
@@ -226,14 +238,21 @@ func (f *dataFlags) openDataset() (*datasets.Dataset, datasets.Truth, error) {
 		return nil, datasets.Truth{}, err
 	}
 	d, truth, err := datasets.Open(f.dataset, f.root, o)
-	if err == nil && f.dataset == photoDataset {
-		lines := []string{d.DescribeLayout(f.layout, cmp.Or(datasets.SitesBy(o.Labels), f.site), truth)}
+	if err != nil {
+		return d, truth, err
+	}
+	lines := d.Notes
+	if f.notes != "" {
+		lines = slices.Insert(slices.Clone(lines), 0, f.notes)
+	}
+	if f.notes = strings.Join(lines, "\n"); f.dataset == photoDataset {
+		lines = append([]string{d.DescribeLayout(f.layout, cmp.Or(datasets.SitesBy(o.Labels), f.site), truth)}, lines...)
 		if o.Classes == nil { // those of --classes are intended
 			lines = append(lines, d.NearClasses()...)
 		}
-		f.read = strings.Join(lines, "\n")
 	}
-	return d, truth, err
+	f.read = strings.Join(lines, "\n")
+	return d, truth, nil
 }
 
 // sayRead says how a folder was read, if one was.
@@ -307,7 +326,7 @@ func (f *dataFlags) origin(o datasets.Origin) (datasets.Origin, error) {
 
 // options reads what the flags name.
 func (f *dataFlags) options() (o datasets.Options, err error) {
-	o = datasets.Options{Seed: f.splitSeed, SplitsDir: f.splits, FollowLinks: f.followLinks, Group: f.group, Patterns: f.exclude, Layout: f.layout, SiteRule: f.site}
+	o = datasets.Options{Strict: f.strict, Seed: f.splitSeed, SplitsDir: f.splits, FollowLinks: f.followLinks, Group: f.group, Patterns: f.exclude, Layout: f.layout, SiteRule: f.site}
 	if o.Decoding, err = f.decoding(); err != nil {
 		return o, err
 	}
@@ -320,9 +339,11 @@ func (f *dataFlags) options() (o datasets.Options, err error) {
 		}
 	}
 	if f.labels != "" {
-		if o.Labels, err = labels.ReadFile(f.labels); err != nil {
+		t, err := labels.ReadTable(f.labels, f.columns)
+		if err != nil {
 			return o, usagef("--labels: %w", err)
 		}
+		o.Labels, f.notes = t.Labels, t.Note
 	}
 	return o, nil
 }

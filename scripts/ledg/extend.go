@@ -64,6 +64,7 @@ are no longer there, or no longer trained on, are dropped and listed.`,
 	flags.StringVar(&x.Root, "root", "", "folder of the images, or file of the features (default RUN's)")
 	flags.StringArrayVar(&x.Exclude, "exclude", nil, "leave out files and folders, such as 'thumb_*'; repeatable (default RUN's)")
 	flags.StringVar(&x.Labels, "labels", "", "file of labels that replaces RUN's")
+	columnFlags(flags, &x.Columns)
 	flags.StringVar(&x.Target, "target", "", "held-out target domain, or none (default RUN's)")
 	flags.IntVar(&x.Epochs, "epochs", 0, "number of epochs (default RUN's)")
 	flags.StringVar(&words.Weights, "weights", "", "initial weights of RUN's network, if they have moved")

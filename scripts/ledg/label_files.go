@@ -28,6 +28,8 @@ type labelFiles struct {
 	ledger string
 	format string
 	cache  string
+	// columns are those of the file to import.
+	columns datasets.ColumnNames
 	// reads reports that files are imported.
 	reads bool
 
@@ -36,6 +38,7 @@ type labelFiles struct {
 	truth   datasets.Truth
 	root    string
 	form    exchange.Format
+	notes   []string // on how files were read
 	// noImages says why there are no files of images.
 	noImages error
 }
@@ -65,6 +68,9 @@ func (f *labelFiles) open(cmd *cobra.Command, args []string) (rest []string, err
 	}
 	if !f.reads && !f.form.Written() {
 		return nil, usagef("--format %s is only imported", f.form)
+	}
+	if f.reads { // the file to import, not the one of --labels
+		f.columns, f.data.columns = f.data.columns, datasets.ColumnNames{}
 	}
 	if cmd.Flags().Changed("dataset") {
 		f.data.say = func(format string, args ...any) { fmt.Fprintf(cmd.ErrOrStderr(), format, args...) }
@@ -264,7 +270,11 @@ annotators (Cohen's kappa).`,
 				return usagef("--disagreement: %w", err)
 			}
 			o.Strict = f.data.strict
+			o.Columns = f.columns
 			events, left, err := f.read(cmd.Context(), files, o)
+			for _, note := range f.notes {
+				fmt.Fprintln(cmd.ErrOrStderr(), cli.OneLine(errors.New(note)))
+			}
 			if err != nil {
 				return err
 			}
@@ -293,6 +303,7 @@ func (f *labelFiles) read(ctx context.Context, files []string, o exchange.ReadOp
 		if err != nil {
 			return nil, nil, err
 		}
+		f.notes = append(f.notes, im.Notes...)
 		more, err := im.Events(m)
 		if err != nil {
 			return nil, nil, err

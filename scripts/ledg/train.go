@@ -273,7 +273,7 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 	if err := f.mayWait(c); err != nil {
 		return err
 	}
-	options := ceg.Options{Dir: f.out, Resume: f.resume, Root: cmp.Or(f.data.root, f.images), SplitsDir: f.data.splits, Labels: f.data.labels, FollowLinks: f.data.followLinks,
+	options := ceg.Options{Dir: f.out, Resume: f.resume, Root: cmp.Or(f.data.root, f.images), SplitsDir: f.data.splits, Labels: f.data.labels, Columns: f.data.columns, FollowLinks: f.data.followLinks,
 		Backend: f.backend, CacheDir: f.cache, Beginnings: f.beginnings, NoEstimate: f.noEstimate, Wait: f.wait}
 	if !f.printConfig { // which may be for another machine
 		if err := engine.Check(options.Backend); err != nil {

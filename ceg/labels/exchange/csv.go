@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -73,15 +74,23 @@ func writeCSV(w io.Writer, items []Item, o Options) error {
 
 // readCSV reads our own CSV file, or any other with columns of images and classes.
 func (im *Import) readCSV(path string) error {
-	hub := strings.EqualFold(filepath.Base(path), "metadata.csv")
-	return sheet.Read(path, maxFile, maxLine, func(head []string) error {
-		if sheet.Column(head, datasets.IDColumns...) < 0 || sheet.Column(head, datasets.ClassColumns...) < 0 {
-			return fmt.Errorf("the columns are %q, want id (or path, filename) and label (or class) among them", head)
+	c, err := datasets.ReadColumns(path, im.o.Columns, "annotator", "seconds", "flag", "at", "sha256")
+	if err == nil && !c.HasClass() {
+		err = fmt.Errorf("%s: %s; want a column label (or class), or --class-column", path, c.Note)
+	}
+	if err != nil {
+		return err
+	}
+	nothing := 0
+	err = sheet.Read(path, maxFile, maxLine, func([]string) error { return nil }, func(r sheet.Row) error {
+		l := c.Label(r)
+		if datasets.Missing(l.Class) && !slices.Contains(im.o.Classes, l.Class) {
+			if l.Class != "" {
+				nothing++
+			}
+			l.Class = ""
 		}
-		hub = hub && sheet.Column(head, "file_name") >= 0
-		return nil
-	}, func(r sheet.Row) error {
-		a, ok, err := csvLabel(r)
+		a, ok, err := csvLabel(r, l)
 		if err != nil {
 			return im.leave(r.Where, err)
 		}
@@ -89,10 +98,8 @@ func (im *Import) readCSV(path string) error {
 			return nil
 		}
 		switch {
-		case hub: // a path from the table's folder
-			if abs, err := filepath.Abs(path); err == nil {
-				a.Path = filepath.ToSlash(filepath.Join(filepath.Dir(abs), a.ID))
-			}
+		case strings.EqualFold(filepath.Base(path), "metadata.csv") && filepath.IsAbs(a.ID): // from the table's folder
+			a.Path = filepath.ToSlash(a.ID)
 		case strings.Contains(a.ID, "://"):
 			a.Path = StudioPath(a.ID)
 		case !strings.ContainsAny(a.ID, `/\`): // the name of a file alone
@@ -100,15 +107,19 @@ func (im *Import) readCSV(path string) error {
 		}
 		return im.add(a)
 	})
+	if im.Notes = append(im.Notes, c.Note); nothing > 0 {
+		im.Notes = append(im.Notes, fmt.Sprintf("%s: %d of its cells for classes have a missing value: no label", path, nothing))
+	}
+	return err
 }
 
-// csvLabel reads a row. ok is false for an unlabelled query.
-func csvLabel(r sheet.Row) (a Label, ok bool, err error) {
+// csvLabel reads a row, with l as its image and class. ok is false for an unlabelled query.
+func csvLabel(r sheet.Row, l datasets.Label) (a Label, ok bool, err error) {
 	if r.Err != nil {
 		return a, false, r.Err
 	}
 	cell := func(names ...string) string { return datasets.Unguard(r.Cell(names...)) }
-	a = Label{ID: r.Raw(datasets.IDColumns...), Digest: cell("sha256"), Class: cell(datasets.ClassColumns...), By: cell("annotator"), Where: r.Where}
+	a = Label{ID: l.ID, Digest: cell("sha256"), Class: l.Class, By: cell("annotator"), Where: r.Where}
 	a.Kind, ok = flags[strings.ToLower(cell("flag"))]
 	if !ok {
 		return a, false, fmt.Errorf("flag %q, want one of skipped, unsure, bad, corrected, or none", cell("flag"))

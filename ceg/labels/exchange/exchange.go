@@ -156,6 +156,8 @@ type ReadOptions struct {
 	Strict bool
 	// By is the annotator of labels that name none.
 	By string
+	// Columns names the columns of a CSV file to use.
+	Columns datasets.ColumnNames
 }
 
 // Import is the content of a tool's export.
@@ -163,6 +165,8 @@ type Import struct {
 	Labels []Label
 	// Left lists the omitted labels, with places and reasons.
 	Left []error
+	// Notes says in lines how the export was read, such as from which columns.
+	Notes []string
 
 	f Format
 	o ReadOptions

@@ -72,7 +72,7 @@ func (x *Set) Same(path, began string) error {
 // Open opens the data set of the run in dir, where at says or else where the run remembers it;
 // an empty dir has no run.
 func Open(d config.Data, dir string, at result.Place) (*datasets.Dataset, datasets.Truth, error) {
-	userLabels, err := UserLabels(d, dir, at.Labels)
+	userLabels, err := UserLabels(d, dir, at.Labels, at.Columns)
 	if err != nil {
 		return nil, datasets.Truth{}, err
 	}
@@ -84,9 +84,9 @@ func Open(d config.Data, dir string, at result.Place) (*datasets.Dataset, datase
 		Classes: d.Classes, Labels: userLabels, Group: d.Group, Decoding: d.Decode, Patterns: d.Exclude, Layout: d.Layout, SiteRule: d.Site, FollowLinks: at.FollowLinks, Images: at.Images})
 }
 
-// UserLabels reads the labels that the settings name by their digest: from the file at path; else from
-// the copy of the run in dir, or from where that run last found them.
-func UserLabels(d config.Data, dir, path string) ([]datasets.Label, error) {
+// UserLabels reads the labels that the settings name by their digest: from the columns of the file at path;
+// else from the copy of the run in dir, or from where that run last found them.
+func UserLabels(d config.Data, dir, path string, columns datasets.ColumnNames) ([]datasets.Label, error) {
 	if path == "" && d.Labels == "" {
 		return nil, nil
 	}
@@ -97,18 +97,18 @@ func UserLabels(d config.Data, dir, path string) ([]datasets.Label, error) {
 			if err != nil {
 				return nil, err
 			}
-			path = p.Labels
+			path, columns = p.Labels, p.Columns
 		}
 	}
 	if path == "" {
 		return nil, config.Errorf("data.labels", "the run used a file of labels with digest %.12s; specify this file", d.Labels)
 	}
-	list, err := labels.ReadFile(path)
+	t, err := labels.ReadTable(path, columns)
 	if err != nil {
 		return nil, &config.Error{Path: "data.labels", Err: err}
 	}
-	if now := labels.Digest(list); now != d.Labels {
+	if now := labels.Digest(t.Labels); now != d.Labels {
 		return nil, config.Errorf("data.labels", "%s has other labels than the run used: their digest was %.12s, it is %.12s", path, d.Labels, now)
 	}
-	return list, nil
+	return t.Labels, nil
 }
