@@ -177,14 +177,11 @@ func sameImages(views []objective.View, ranges [][]rowRange, i int) int {
 	return -1
 }
 
-// builder builds a network's passes, as a lowering does.
-type builder func(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train bool) nets.Features
-
 // forward builds a forward pass. It returns the views' outputs, those without gradients
 // included, and the updated running statistics by their names in the network.
-func (l *Learner) forward(build builder, net *network, params map[string]*Node, views []objective.View) (t *forwardPass, outputs []*Node, running map[string]*Node) {
+func (l *Learner) forward(net *network, params map[string]*Node, views []objective.View) (t *forwardPass, outputs []*Node, running map[string]*Node) {
 	passes, ranges := l.groupPasses(net.batchNorm, views)
-	f := build(net.Backbone, params, passes, !l.evaluation && !net.Backbone.Still)
+	f := l.lowering.Build(net.Backbone, params, passes, !l.evaluation && !net.Backbone.Still)
 	t = &forwardPass{net: net, views: views, out: make([]*Node, len(views))}
 	for _, p := range passes {
 		t.images += p.Images.Shape().Dimensions[0]

@@ -14,7 +14,6 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/nets"
-	"github.com/ledg-go/ledg/ceg/nets/direct"
 	"github.com/ledg-go/ledg/ceg/nets/lowering"
 	"github.com/ledg-go/ledg/ceg/nets/weights"
 	"github.com/ledg-go/ledg/ceg/objective"
@@ -43,8 +42,6 @@ type Learner struct {
 	// evaluation makes training steps use the running statistics, in tests.
 	evaluation bool
 
-	// trainer computes steps' network of images without a graph; nil where it cannot.
-	trainer *direct.Trainer
 	steps   map[Stage]*step
 	predict *predictor
 	buffers bufferCache
@@ -70,10 +67,6 @@ func New(b engine.Backend, o Options, seed uint64) (*Learner, error) {
 	l := &Learner{o: o, backend: b, features: features, netOf: map[string]*network{}, steps: map[Stage]*step{}, lowering: lowering.Of(b, o.computed(), o.Precision, o.Devices), devices: newDevices(o.Devices)}
 	if err := l.addNets(); err != nil {
 		return nil, err
-	}
-	images := func(n *network) bool { return n.Backbone.Layers != nil }
-	if len(l.nets) == 1 || !slices.ContainsFunc(l.nets[1:], images) {
-		l.trainer = lowering.Trainer(b, o.computed(), o.side())
 	}
 	if err := engine.Room(o.String(), l.least()); err != nil {
 		return nil, fmt.Errorf("%w: lower the width of the network, the size of the images, or their number in a batch", err)
@@ -166,7 +159,7 @@ func (l *Learner) Dims() objective.Dims {
 // Close frees the learner's memory on its backend, which must still be open.
 func (l *Learner) Close() {
 	for _, s := range l.steps {
-		s.finalize()
+		s.exec.Finalize()
 	}
 	l.predict.close()
 	l.freeTrained()

@@ -38,11 +38,7 @@ func (l *Learner) least() float64 {
 			number = 2
 		}
 		sizes := nets.MapSizesOf(l.o.computed(), l.o.side())
-		stored := max(sizes.Inputs, sizes.Largest)
-		if l.trainer != nil {
-			stored = min(stored, l.trainer.Stored())
-		}
-		image += number * float64(stored)
+		image += number * float64(max(sizes.Inputs, sizes.Largest))
 	}
 	return bytes + float64(l.o.Domains)*float64(l.o.PerDomain)*image
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
-	"github.com/pkg/errors"
 
 	"github.com/ledg-go/ledg/ceg/objective"
 )
@@ -101,7 +100,7 @@ func (l *Learner) StepOn(in *Inputs, now Now) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	out, err := s.call(l.args(in, now))
+	out, err := s.exec.Call(l.args(in, now)...)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("training step: %w", err)
 	}
@@ -156,16 +155,8 @@ func (l *Learner) step(stage Stage) (*step, error) {
 		return s, nil
 	}
 	s := &step{l: l, stage: stage}
-	if l.trainer != nil {
-		var err error
-		if s.segments, err = s.newSegments(); err != nil {
-			return nil, fmt.Errorf("compiling the training step: %w", err)
-		}
-	}
-	if s.segments == nil {
-		if err := s.compile(); err != nil {
-			return nil, fmt.Errorf("compiling the training step: %w", err)
-		}
+	if err := s.compile(); err != nil {
+		return nil, fmt.Errorf("compiling the training step: %w", err)
 	}
 	l.backend.Compiled()
 	l.steps[stage] = s
@@ -183,29 +174,11 @@ func (s *step) compile() error {
 	return nil
 }
 
-// call computes the step.
-func (s *step) call(args []any) ([]*tensors.Tensor, error) {
-	if s.segments != nil {
-		return s.segments.run(args)
-	}
-	return s.exec.Call(args...)
-}
-
-func (s *step) finalize() {
-	if s.segments != nil {
-		s.segments.finalize()
-	} else {
-		s.exec.Finalize()
-	}
-}
-
 // step is a compiled training step.
 type step struct {
 	l     *Learner
 	stage Stage
-	// exec computes it as one graph, or segments do it.
-	exec     *graph.Exec
-	segments *segments
+	exec  *graph.Exec
 
 	// Fields that are known once the graph has been built: which weights and velocity it changes,
 	// by their places in trained, the names of all terms and of those that were minimised, whether
@@ -272,16 +245,13 @@ func (s *step) shapes() []shapes.Shape {
 	return slices.Repeat(list, s.l.devices.n)
 }
 
-// graph builds the step for compilation.
-func (s *step) graph(args []*graph.Node) []*graph.Node { return s.carry(args, s.l.lowering.Build) }
-
-// carry is Learner.carry; it also records the facts about the step that are known afterwards.
-func (s *step) carry(args []*graph.Node, build builder) []*graph.Node {
+// graph builds the step for compilation, and records the facts about it that are known afterwards.
+func (s *step) graph(args []*graph.Node) []*graph.Node {
 	var names []string
 	for _, f := range s.l.fields(s.stage) {
 		names = append(names, f.name)
 	}
-	c, out := s.l.carry(s.stage, args, names, build)
+	c, out := s.l.buildStep(s.stage, args, names)
 	s.terms, s.minimised, s.pseudo = nil, c.minimised, c.label != nil
 	for _, t := range c.terms {
 		s.terms = append(s.terms, t.name)
@@ -290,10 +260,10 @@ func (s *step) carry(args []*graph.Node, build builder) []*graph.Node {
 	return out
 }
 
-// carry carries the objective's step out, on args as a step's executable takes them,
-// and returns what it returns: the weights and velocity that it changes, terms, and
-// pseudo-labels if any. Networks of images are built by build.
-func (l *Learner) carry(stage Stage, args []*graph.Node, inputs []string, build builder) (*stepGraph, []*graph.Node) {
+// buildStep builds the graph of the objective's step on args as a step's executable takes them,
+// and returns its outputs: the weights and velocity that it changes, terms, and
+// pseudo-labels if any.
+func (l *Learner) buildStep(stage Stage, args []*graph.Node, inputs []string) (*stepGraph, []*graph.Node) {
 	trained, args := args[:len(l.weights)+len(l.velocity)], args[len(l.weights)+len(l.velocity):]
 	now, args := args[0], args[1:]
 	byName := map[string]*graph.Node{}
@@ -301,7 +271,6 @@ func (l *Learner) carry(stage Stage, args []*graph.Node, inputs []string, build 
 		byName[name] = args[i]
 	}
 	c := l.newStepGraph(stage, trained[:len(l.weights)], trained[len(l.weights):], now, byName)
-	c.build = build
 	// The engine returns panics that are errors; others it passes on, and then waits
 	// for the graph that they left unfinished.
 	defer func() {
@@ -310,7 +279,7 @@ func (l *Learner) carry(stage Stage, args []*graph.Node, inputs []string, build 
 		case error:
 			panic(r)
 		default:
-			panic(errors.Errorf("objective %s: %v", l.o.Objective.Name, r))
+			panic(fmt.Errorf("objective %s: %v", l.o.Objective.Name, r))
 		}
 	}()
 	l.o.Objective.Step(c)

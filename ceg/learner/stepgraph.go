@@ -55,7 +55,6 @@ type stepGraph struct {
 	// gradients end.
 	values, velocity, used map[string]*Node
 	passes                 []*forwardPass
-	build                  builder
 	rates                  [3]*Node
 
 	// moved are the weights and velocity that changed, by their places among all.
@@ -175,7 +174,7 @@ func (c *stepGraph) Forward(name string, views ...objective.View) []*Node {
 			c.method += v.Images.Shape().Dimensions[0]
 		}
 	}
-	t, outputs, running := c.l.forward(c.build, net, params, present)
+	t, outputs, running := c.l.forward(net, params, present)
 	c.passes = append(c.passes, t)
 	c.done += t.images
 	for name, v := range running {

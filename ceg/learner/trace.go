@@ -40,7 +40,7 @@ func (l *Learner) Trace(inputs map[string]*tensors.Tensor, now Now, stage Stage)
 	var c *stepGraph
 	exec, err := graph.NewExec(l.backend.Compute, func(args []*graph.Node) []*graph.Node {
 		var out []*graph.Node
-		c, out = l.carry(stage, args, names, l.lowering.Build)
+		c, out = l.buildStep(stage, args, names)
 		for _, list := range [][]namedNode{c.grads, c.notes} {
 			for _, n := range list {
 				out = append(out, n.node)

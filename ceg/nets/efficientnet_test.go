@@ -15,8 +15,8 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/nets"
-	"github.com/ledg-go/ledg/ceg/nets/direct"
 	"github.com/ledg-go/ledg/ceg/nets/flat"
+	"github.com/ledg-go/ledg/ceg/nets/inference"
 	"github.com/ledg-go/ledg/ceg/nets/native"
 	"github.com/ledg-go/ledg/ceg/nets/nettest"
 	"github.com/ledg-go/ledg/ceg/nets/weights"
@@ -210,7 +210,7 @@ func TestEfficientNetImageNet(t *testing.T) {
 		net   nets.Backbone
 	}{{"features", net}, {"stem", cut(0)}, {"block3", cut(4)}, {"block9", cut(10)}, {"block15", cut(16)}} {
 		want := golden[c.array]
-		d, err := direct.New(c.net, values, size)
+		d, err := inference.New(c.net, values, size)
 		if err != nil {
 			t.Fatal(err)
 		}

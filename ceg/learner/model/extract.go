@@ -7,7 +7,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/nets"
-	"github.com/ledg-go/ledg/ceg/nets/direct"
+	"github.com/ledg-go/ledg/ceg/nets/inference"
 	"github.com/ledg-go/ledg/ceg/nets/lowering"
 	"github.com/ledg-go/ledg/ceg/nets/weights"
 )
@@ -22,21 +22,21 @@ type Extractor struct {
 	features int
 	// One of the two computes, run as often at a time as there is room in running: outputs [Batch,
 	// features] of Batch images.
-	direct  *direct.Network
-	run     func(images []byte) ([]float32, error)
-	running chan struct{}
-	close   func()
+	compiled *inference.Network
+	run      func(images []byte) ([]float32, error)
+	running  chan struct{}
+	close    func()
 }
 
 // The numbers of images of one call, without a graph and with one.
 const (
-	directBatch = 8
-	graphBatch  = 32
+	inferenceBatch = 8
+	graphBatch     = 32
 )
 
 // NewExtractor opens the backend that spec names and returns an extractor with network b for
 // images of the given size. Weights come from sd or, if it is nil, from initialisation with
-// seed. The Go backend computes without a graph (package nets/direct) if network and processor
+// seed. The Go backend computes without a graph (package nets/inference) if network and processor
 // permit. The caller closes it.
 func NewExtractor(spec string, b nets.Backbone, size int, sd weights.StateDict, seed uint64) (*Extractor, error) {
 	params, values, features, _, err := assign(b, size, sd, seed)
@@ -87,12 +87,12 @@ func newExtractor(spec string, b nets.Backbone, size int, params []nets.Param, v
 		return nil, err
 	}
 	x.Description, x.close = backend.Description, backend.Close
-	if x.direct, err = lowering.Direct(backend, b, values, size); err != nil {
+	if x.compiled, err = lowering.Inference(backend, b, values, size); err != nil {
 		backend.Close()
 		return nil, err
 	}
-	if x.direct != nil {
-		x.Description, x.Batch = x.Description+", without a graph", directBatch
+	if x.compiled != nil {
+		x.Description, x.Batch = x.Description+", without a graph", inferenceBatch
 	} else {
 		x.graph(backend, b, params, values)
 		net := x.close
@@ -110,7 +110,7 @@ func (x *Extractor) graph(backend engine.Backend, b nets.Backbone, params []nets
 	for _, p := range params {
 		list = append(list, values[p.Name])
 	}
-	x.Batch, x.direct, x.running = graphBatch, nil, make(chan struct{}, 1)
+	x.Batch, x.compiled, x.running = graphBatch, nil, make(chan struct{}, 1)
 	net := newNet(backend, b, b.Pixels.OrDefault(), x.Size, params, list, func(_ map[string]*graph.Node, features *graph.Node) []*graph.Node {
 		return []*graph.Node{features}
 	})
@@ -135,11 +135,11 @@ func FrontExtractor(on engine.Backend, p nets.Parted, pixels nets.Pixels, size i
 		return nil, err
 	}
 	x := &Extractor{Description: on.Description, Size: size, features: p.Maps[0] * p.Maps[1] * p.Maps[2], close: func() {}}
-	if x.direct, err = lowering.Direct(on, b, values, size); err != nil {
+	if x.compiled, err = lowering.Inference(on, b, values, size); err != nil {
 		return nil, err
 	}
-	if x.direct != nil {
-		x.Batch = directBatch
+	if x.compiled != nil {
+		x.Batch = inferenceBatch
 	} else {
 		x.graph(on, b, params, values)
 	}
@@ -155,8 +155,8 @@ func (x *Extractor) Close() { x.close() }
 // Worker returns a function that computes features [n, FeatureDim] of images, bytes [n, Size,
 // Size, 3], for the use of one goroutine. Several workers may run concurrently.
 func (x *Extractor) Worker() func(dst []float32, images []byte) error {
-	if x.direct != nil {
-		w := x.direct.Worker()
+	if x.compiled != nil {
+		w := x.compiled.Worker()
 		return func(dst []float32, images []byte) error { w.Features(dst, images); return nil }
 	}
 	one := 3 * x.Size * x.Size

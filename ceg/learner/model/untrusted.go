@@ -136,7 +136,7 @@ func newImportedThere(ctx context.Context, spec string, n *imported.Network, o d
 	if os.Getenv(LimitsVariable) == "off" {
 		return nil, child.ErrCannot
 	}
-	batch := max(n.Batch, directBatch)
+	batch := max(n.Batch, inferenceBatch)
 	p, err := child.Start(ctx, service, memory(leastMemory, n, o.Size, batch*most, 1<<10))
 	if err != nil {
 		return nil, err

@@ -1,6 +1,6 @@
 // Package lowering chooses the implementation of a network on a backend. On GoMLX's pure-Go
-// backend these are operations that are fast there (package flat) or, for evaluation and for
-// training networks of inverted residual blocks, no graph at all (direct). On XLA it is the
+// backend these are operations that are fast there (package flat) or, for evaluation, no graph at
+// all (inference). On XLA it is the
 // native convolution (native), and for feature vectors matrix products (vector).
 package lowering
 
@@ -12,8 +12,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/nets"
-	"github.com/ledg-go/ledg/ceg/nets/direct"
 	"github.com/ledg-go/ledg/ceg/nets/flat"
+	"github.com/ledg-go/ledg/ceg/nets/inference"
 	"github.com/ledg-go/ledg/ceg/nets/native"
 	"github.com/ledg-go/ledg/ceg/nets/vector"
 )
@@ -52,27 +52,14 @@ func ofLayers(on engine.Backend, b nets.Backbone, p config.Precision, devices in
 	return Lowering{Build: native.Target{CPU: on.CPU, BFloat16: p == config.BFloat16, Divided: devices > 1}.Build}
 }
 
-// Trainer returns a graph-free trainer of a network on square images of the given size; nil if
-// backend, processor or a layer needs a graph.
-func Trainer(on engine.Backend, b nets.Backbone, size int) *direct.Trainer {
-	if !on.FastConv {
-		return nil
-	}
-	t, err := direct.NewTrainer(b, size)
-	if err != nil {
-		return nil
-	}
-	return t
-}
-
-// Direct compiles a network on images for graph-free evaluation, with the values of its
+// Inference compiles a network on images for graph-free evaluation, with the values of its
 // parameters by name; nil if backend, processor or a layer needs a graph.
-func Direct(on engine.Backend, b nets.Backbone, values map[string][]float32, size int) (*direct.Network, error) {
-	if !on.FastConv || !direct.Vectors || b.Graph != nil {
+func Inference(on engine.Backend, b nets.Backbone, values map[string][]float32, size int) (*inference.Network, error) {
+	if !on.FastConv || !inference.Vectors || b.Graph != nil {
 		return nil, nil
 	}
-	n, err := direct.New(b, values, size)
-	if errors.Is(err, direct.ErrGraph) {
+	n, err := inference.New(b, values, size)
+	if errors.Is(err, inference.ErrGraph) {
 		return nil, nil
 	}
 	return n, err

@@ -1,4 +1,4 @@
-package direct
+package inference
 
 import (
 	"fmt"

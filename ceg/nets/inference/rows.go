@@ -1,4 +1,4 @@
-package direct
+package inference
 
 // The loops below take blocks, or any number of whole rows of them.
 

@@ -1,9 +1,33 @@
-package direct
+package inference
 
 import (
+	"math"
 	"slices"
 	"testing"
+
+	"github.com/ledg-go/ledg/datasets/seed"
 )
+
+// normals returns a function that draws a number of normal values.
+func normals(name string) func(n int) []float32 {
+	r := seed.New(1, name)
+	return func(n int) []float32 {
+		v := make([]float32, n)
+		for i := range v {
+			v[i] = float32(3 * r.NormFloat64())
+		}
+		return v
+	}
+}
+
+func mustAgree(t *testing.T, what string, got, want []float32) {
+	t.Helper()
+	for i, v := range want {
+		if d := math.Abs(float64(got[i] - v)); !(d <= 1e-4*max(1, math.Abs(float64(v)))) {
+			t.Fatalf("%s: value %d is %v, want %v", what, i, got[i], v)
+		}
+	}
+}
 
 // The vector loops compute what the plain ones do.
 func TestRowLoops(t *testing.T) {

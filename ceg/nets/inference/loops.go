@@ -1,4 +1,4 @@
-package direct
+package inference
 
 import "github.com/ledg-go/ledg/ceg/internal/dot"
 

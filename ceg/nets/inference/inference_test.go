@@ -1,4 +1,4 @@
-package direct_test
+package inference_test
 
 import (
 	"errors"
@@ -13,8 +13,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/nets"
-	"github.com/ledg-go/ledg/ceg/nets/direct"
 	"github.com/ledg-go/ledg/ceg/nets/flat"
+	"github.com/ledg-go/ledg/ceg/nets/inference"
 	"github.com/ledg-go/ledg/datasets/seed"
 )
 
@@ -84,7 +84,7 @@ func TestFeaturesMatchTheGraph(t *testing.T) {
 			for i := range images {
 				images[i] = byte(r.IntN(256))
 			}
-			net, err := direct.New(c.net, values, c.size)
+			net, err := inference.New(c.net, values, c.size)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -122,14 +122,14 @@ func TestErrors(t *testing.T) {
 	graphical := nets.Backbone{Name: "graphical", Pooling: config.MeanPool, Layers: func(o nets.Ops, x nets.Maps) nets.Maps {
 		return o.Apply(x, 3, 8, 8, func(x *Node) *Node { return x })
 	}}
-	if _, err := direct.New(graphical, nil, 8); !errors.Is(err, direct.ErrGraph) {
+	if _, err := inference.New(graphical, nil, 8); !errors.Is(err, inference.ErrGraph) {
 		t.Errorf("got %v, want ErrGraph", err)
 	}
 	small := nets.SmallCNN(2, config.MeanPool)
-	if _, err := direct.New(small, nil, 32); err == nil || err.Error() != `network smallcnn-w2-mean: no parameter "conv1.weight"` {
+	if _, err := inference.New(small, nil, 32); err == nil || err.Error() != `network smallcnn-w2-mean: no parameter "conv1.weight"` {
 		t.Errorf("got %v", err)
 	}
-	if _, err := direct.New(small, map[string][]float32{"conv1.weight": {1}}, 32); err == nil ||
+	if _, err := inference.New(small, map[string][]float32{"conv1.weight": {1}}, 32); err == nil ||
 		err.Error() != `network smallcnn-w2-mean: parameter "conv1.weight" has 1 values, want [2 3 3 3]` {
 		t.Errorf("got %v", err)
 	}
@@ -145,7 +145,7 @@ func BenchmarkLite0(b *testing.B) {
 	for _, p := range params {
 		values[p.Name] = p.Init(1)
 	}
-	n, err := direct.New(net, values, 224)
+	n, err := inference.New(net, values, 224)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package direct
+package inference
 
 import (
 	"fmt"
@@ -48,7 +48,7 @@ func (w *Worker) Features(dst []float32, images []byte) {
 	one := w.n.size * w.n.size * 3
 	count := len(images) / one
 	if len(images)%one != 0 || len(dst) != count*w.n.features {
-		panic(fmt.Sprintf("direct: %d bytes of images of %d, %d features of %d", len(images), one, len(dst), w.n.features))
+		panic(fmt.Sprintf("inference: %d bytes of images of %d, %d features of %d", len(images), one, len(dst), w.n.features))
 	}
 	for from := 0; from < count; from += together {
 		to := min(from+together, count)

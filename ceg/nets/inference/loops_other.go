@@ -1,6 +1,6 @@
 //go:build !(goexperiment.simd && (amd64 || arm64))
 
-package direct
+package inference
 
 // Vectors reports whether the package's loops use vector instructions.
 const Vectors = false

@@ -1,4 +1,4 @@
-package direct
+package inference
 
 // taps are what the windows of a convolution see, in planes with zeros around the maps.
 type taps struct {

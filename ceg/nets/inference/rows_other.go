@@ -1,6 +1,6 @@
 //go:build !(goexperiment.simd && amd64)
 
-package direct
+package inference
 
 func lay(dst, src []float32, runs []run) { layGeneric(dst, src, runs) }
 

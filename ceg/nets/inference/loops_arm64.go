@@ -1,6 +1,6 @@
 //go:build goexperiment.simd
 
-package direct
+package inference
 
 import (
 	"simd/archsimd"
