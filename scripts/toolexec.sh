@@ -5,17 +5,12 @@
 # the go command has the C compiler link it; with Go's own linker a cell of a notebook is built in a
 # fifth less time. Programs that Go's linker refuses, such as those with a static library of C, the
 # C compiler links after all. A kernel of the notebooks then links all later cells so: the file that
-# LEDG_LINKER_REFUSED names is the sign. Programs with package pages always have the C compiler's
-# linker: only there does the C library find their malloc.
+# LEDG_LINKER_REFUSED names is the sign.
 export GOGC=off GOMEMLIMIT=1GiB
 case "$1 $2" in
 */link\ -V=full) ;;
 */link\ -*)
-	config=
-	for a; do
-		case $a in */importcfg.link) config=$a ;; esac
-	done
-	if [ -n "$config" ] && [ ! -e "${LEDG_LINKER_REFUSED:-}" ] && [ "$(uname)" = Linux ] && ! grep -q /scripts/internal/pages= "$config"; then
+	if [ ! -e "${LEDG_LINKER_REFUSED:-}" ] && [ "$(uname)" = Linux ]; then
 		link=$1
 		shift
 		"$link" -linkmode=internal "$@" >/dev/null 2>&1 && exit

@@ -21,7 +21,6 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/scripts/bench/internal/bench"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
-	_ "github.com/ledg-go/ledg/scripts/internal/pages" // XLA's large blocks
 )
 
 func main() { cli.Main(newCommand()) }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/engine/pypi"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
-	_ "github.com/ledg-go/ledg/scripts/internal/pages" // XLA's large blocks
 )
 
 func main() {
