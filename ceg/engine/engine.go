@@ -1,11 +1,21 @@
 package engine
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/gomlx/compute"
-	"github.com/pkg/errors"
+)
+
+// Kind is what computes a graph.
+type Kind int
+
+// The kinds of backends.
+const (
+	Go       Kind = iota + 1 // GoMLX's pure-Go backend
+	XLA                      // XLA on an accelerator
+	XLAOnCPU                 // XLA on a CPU
 )
 
 // Backend is an open compute backend with its properties.
@@ -19,11 +29,7 @@ type Backend struct {
 	// Notice is one sentence for the user, such as about a slow build, or empty. This package
 	// prints nothing.
 	Notice string
-	// FastConv lowers convolutions to shifted copies and matrix products; otherwise the native
-	// convolution is used.
-	FastConv bool
-	// CPU is true for XLA on a CPU, where only some convolutions are fast.
-	CPU bool
+	Kind   Kind
 	// Settings are recorded with a run.
 	Settings Settings
 
@@ -80,7 +86,10 @@ func Check(spec string) error {
 	default:
 		_, err = r.candidates(s)
 	}
-	return errors.WithMessagef(err, "%s %s", r.origin, r.spec) // nil without an error
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", r.origin, r.spec, err)
+	}
+	return nil
 }
 
 // Work describes the computation that a backend is opened for. The zero Work is light or
@@ -124,7 +133,7 @@ func (r request) openBackend(s search) (b Backend, err error) {
 		return Backend{}, &SpecError{r.origin, r.spec, errRuntimeAlone}
 	}
 	if err != nil {
-		return Backend{}, errors.WithMessagef(err, "%s %s", r.origin, r.spec)
+		return Backend{}, fmt.Errorf("%s %s: %w", r.origin, r.spec, err)
 	}
 	switch {
 	case r.origin == compute.ConfigEnvVar:

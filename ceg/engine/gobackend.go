@@ -9,7 +9,6 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/gobackend"
-	"github.com/pkg/errors"
 )
 
 // stdoutSwap guards the moments in which os.Stdout points elsewhere.
@@ -48,7 +47,7 @@ func openGo(options []string, reason string) (Backend, error) {
 		Name:        "go",
 		Description: description,
 		Notice:      notice,
-		FastConv:    true,
+		Kind:        Go,
 		Settings:    Settings{Backend: "go", Hardware: goHardware(os.Environ())},
 	}, nil
 }
@@ -125,7 +124,7 @@ func newGo(requested []string) (backend compute.Backend, notice string, err erro
 	notice = join(notice, mapAhead())
 	withoutStdout(null, func() { backend, err = gobackend.New(strings.Join(options, ",")) })
 	if err != nil {
-		return nil, "", errors.WithMessagef(err, "opening the Go backend with options %q", options)
+		return nil, "", fmt.Errorf("opening the Go backend with options %q: %w", options, err)
 	}
 	return backend, notice, nil
 }

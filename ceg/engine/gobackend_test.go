@@ -89,8 +89,8 @@ func TestOpenGoPrintsNothing(t *testing.T) {
 	if got := b.Compute.Description(); !strings.Contains(got, "parallelism=-1") {
 		t.Errorf("backend %q: want parallelism=-1", got)
 	}
-	if b.Name != "go" || !b.FastConv {
-		t.Errorf("got Name %q, FastConv %v", b.Name, b.FastConv)
+	if b.Name != "go" || b.Kind != Go {
+		t.Errorf("got Name %q, Kind %v", b.Name, b.Kind)
 	}
 	if slow := strings.Contains(b.Notice, "GOEXPERIMENT=simd"); slow != (!builtWithSIMD && slices.Contains([]string{"amd64", "arm64"}, runtime.GOARCH)) {
 		t.Errorf("notice %q, built with SIMD %v", b.Notice, builtWithSIMD)

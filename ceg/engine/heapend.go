@@ -22,7 +22,8 @@ const arenaBytes = 64 << 20
 // mapAhead keeps tensors of the Go backend away from the end of the heap.
 //
 // The partial loads of Go's package simd (LoadFloat32sPart and the like, in 1.27.3 and 1.27.4)
-// read a whole vector and mask it afterwards, up to 60 bytes beyond their slice. The backend's
+// read a whole vector and mask it afterwards, up to 60 bytes beyond their slice
+// (https://github.com/golang/go/issues/80856 has the same loads under checkptr). The backend's
 // kernels use them for the rest of a row, such as the logits of 7 classes, in sums, products,
 // reductions and activations. This is harmless unless the slice ends where mapped memory does:
 // then it is a segmentation fault, which no program can catch. Initially one in twenty large

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	pkgerrors "github.com/pkg/errors"
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
@@ -213,7 +212,7 @@ func installCUDA(ctx context.Context, p Plan, progress *os.File) (Plugin, error)
 	file := filepath.Join(p.Folder, "nvidia", "pjrt_c_api_cuda_plugin.so")
 	plugin := pluginAt(file, p.Folder)
 	if _, err := examine(plugin); err != nil {
-		return plugin, pkgerrors.WithMessagef(err, "%s is installed in %s, but does not work", p.Kind, file)
+		return plugin, fmt.Errorf("%s is installed in %s, but does not work: %w", p.Kind, file, err)
 	}
 	return plugin, nil
 }
@@ -322,7 +321,7 @@ func putInPlace(file string, w *wheel, get func(dir string) (string, error)) (Pl
 		return Plugin{}, err
 	}
 	if err := try(pluginAt(fetched, folder)); err != nil {
-		return Plugin{}, pkgerrors.WithMessage(err, "it does not work here")
+		return Plugin{}, fmt.Errorf("it does not work here: %w", err)
 	}
 	if err := os.Remove(originFile(file)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return Plugin{}, err

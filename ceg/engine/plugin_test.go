@@ -78,7 +78,7 @@ func TestOpenPlugin(t *testing.T) {
 			}
 			defer b.Close()
 			want := Settings{Backend: "xla:cpu", Plugin: file, PluginAPI: "0.104", PluginSHA256: digestOf(t, file), Hardware: "FakeDevice"}
-			if b.Name != "xla:cpu" || b.FastConv || b.Settings != want {
+			if b.Name != "xla:cpu" || b.Kind == Go || b.Settings != want {
 				t.Errorf("got %+v", b)
 			}
 			for _, part := range []string{"backend xla:cpu: FakeDevice (PJRT 0.104, from ", test.why} {

@@ -152,11 +152,15 @@ func openPlugin(p Plugin, o xlaOptions) (Backend, error) {
 	if s.Hardware = strings.Join(f.deviceNames(), ", "); f.onCPU() {
 		s.Hardware = cpuHardware()
 	}
+	kind := XLA
+	if f.onCPU() {
+		kind = XLAOnCPU
+	}
 	return Backend{
 		Compute:     c,
 		Name:        s.Backend,
 		Description: fmt.Sprintf("backend %s: %s (PJRT %s, from %s)", s.Backend, strings.Join(f.deviceNames(), ", "), f.API, p.Source),
-		CPU:         f.onCPU(),
+		Kind:        kind,
 		Settings:    s,
 		kept:        kept,
 	}, nil

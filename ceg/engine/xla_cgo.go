@@ -22,6 +22,7 @@ import "C"
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -33,7 +34,6 @@ import (
 	"github.com/gomlx/go-xla/pjrt"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
-	"github.com/pkg/errors"
 
 	"github.com/ledg-go/ledg/ceg/engine/internal/nohome"
 	"github.com/ledg-go/ledg/datasets/regular"
@@ -98,7 +98,12 @@ func tryPlugin(task string) (f finding) {
 }
 
 // cause is the error of the plugin or the loader, without the texts that GoMLX adds.
-func cause(err error) string { return errors.Cause(err).Error() }
+func cause(err error) string {
+	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
+		err = inner
+	}
+	return err.Error()
+}
 
 // tryConvolution computes a 3x3 convolution of ones, and of its outputs' logarithm the exponential in a matrix product:
 // that takes the compiler with CUDA's mathematical functions, the device's memory, cuDNN and cuBLAS.
@@ -123,7 +128,7 @@ func tryConvolution(b compute.Backend) error {
 	}
 	got := float64(tensors.ToScalar[float32](out[0]))
 	if want := float64((size - 2) * (size - 2) * 9 * channels * channels); math.Abs(got-want) > 1e-3*want {
-		return errors.Errorf("its outputs add up to %v, want %v", got, want)
+		return fmt.Errorf("its outputs add up to %v, want %v", got, want)
 	}
 	return nil
 }
@@ -132,7 +137,7 @@ func tryConvolution(b compute.Backend) error {
 func start(l launch) (b compute.Backend, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			b, err = nil, errors.Errorf("GoMLX panics: %v", r)
+			b, err = nil, fmt.Errorf("GoMLX panics: %v", r)
 		}
 	}()
 	for _, e := range l.Env {
@@ -150,7 +155,7 @@ func start(l launch) (b compute.Backend, err error) {
 	x, err := load(l)
 	if err != nil {
 		if len(complaints) > 0 {
-			err = errors.Errorf("%s; before that, of NVIDIA's libraries: %s", cause(err), complaints[0])
+			err = fmt.Errorf("%s; before that, of NVIDIA's libraries: %s", cause(err), complaints[0])
 		}
 		return nil, err
 	}
@@ -167,17 +172,17 @@ func load(l launch) (*xla.Backend, error) {
 		return nil, errors.New(complaint)
 	}
 	if lacks(l.Plugin.Path, pjrt.GetPJRTApiFunctionName) {
-		return nil, errors.Errorf("it is no PJRT plugin: it has no function %s", pjrt.GetPJRTApiFunctionName)
+		return nil, fmt.Errorf("it is no PJRT plugin: it has no function %s", pjrt.GetPJRTApiFunctionName)
 	}
 	plugin, err := pjrt.GetPlugin(l.Plugin.Path)
 	if err != nil {
 		return nil, err
 	}
 	if plugin == nil {
-		return nil, errors.Errorf("its function %s returns nothing", pjrt.GetPJRTApiFunctionName)
+		return nil, fmt.Errorf("its function %s returns nothing", pjrt.GetPJRTApiFunctionName)
 	}
 	if major, minor := plugin.Version(); major != pjrtMajor {
-		return nil, errors.Errorf("it speaks PJRT %d.%d, want %d.x", major, minor, pjrtMajor)
+		return nil, fmt.Errorf("it speaks PJRT %d.%d, want %d.x", major, minor, pjrtMajor)
 	}
 	return xla.NewWithOptions(l.Config, nil)
 }

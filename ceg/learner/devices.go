@@ -41,7 +41,7 @@ func checkDevices(o Options, b engine.Backend) error {
 	switch have := b.Compute.NumDevices(); {
 	case o.Devices < 2:
 		return nil
-	case b.FastConv:
+	case b.Kind == engine.Go:
 		return config.Errorf(path, "%d need XLA, and this is %s", o.Devices, b.Description)
 	case b.Settings.Device != "":
 		return config.Errorf(path, "want %d, and this is device=%s alone, as each of several jobs has one: %s", o.Devices, b.Settings.Device, b.Description)

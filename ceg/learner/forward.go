@@ -6,6 +6,7 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 
+	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/objective"
 )
@@ -237,7 +238,7 @@ func (l *Learner) forward(net *network, params map[string]*Node, views []objecti
 // images copies some of the images, on the Go backend by its Gather, which copies
 // runs where Slice visits element by element.
 func (l *Learner) images(all *Node, from, to int) *Node {
-	if l.backend.FastConv {
+	if l.backend.Kind == engine.Go {
 		return GatherSlices(all, []int{0}, Const(all.Graph(), []int32{int32(from)}), []int{to - from}, true)
 	}
 	return SliceAxis(all, 0, AxisRange(from, to))

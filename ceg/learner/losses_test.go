@@ -57,9 +57,9 @@ func TestLossesGradientsAndStepsMatchPyTorch(t *testing.T) {
 		t.Fatal(err)
 	}
 	backend := enginetest.Open(t)
-	for _, fast := range enginetest.FastConvs(backend) {
-		backend.FastConv = fast
-		t.Run(fmt.Sprintf("fast convolutions %v", fast), func(t *testing.T) {
+	for _, kind := range enginetest.Kinds(backend) {
+		backend.Kind = kind
+		t.Run(fmt.Sprintf("kind %d", kind), func(t *testing.T) {
 			g := nettest.Open(t, filepath.Join("testdata", "losses.npz"))
 			l, err := New(backend, goldenOptions(), 1)
 			if err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
@@ -32,7 +33,7 @@ func (l *Learner) least() float64 {
 	for _, n := range row {
 		image *= float64(n)
 	}
-	if (l.backend.FastConv || l.backend.CPU) && l.o.Objective.Fit == nil {
+	if l.backend.Kind != engine.XLA && l.o.Objective.Fit == nil {
 		number := 4.
 		if l.o.Precision == config.BFloat16 {
 			number = 2

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/nets"
 )
@@ -38,7 +39,7 @@ func TestMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		from := c.params
-		if b.CPU || b.FastConv {
+		if b.Kind != engine.XLA {
 			from += c.maps
 		}
 		if got := l.least(); !(got > from && got < c.peak/5) {

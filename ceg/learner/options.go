@@ -32,7 +32,7 @@ func Open(p config.Precision, spec string, w engine.Work) (engine.Backend, error
 
 // check returns an error where b cannot compute in p.
 func check(p config.Precision, b engine.Backend) error {
-	if p == config.BFloat16 && b.FastConv {
+	if p == config.BFloat16 && b.Kind == engine.Go {
 		return fmt.Errorf("precision %s needs XLA, and this is %s", p, b.Description)
 	}
 	return nil

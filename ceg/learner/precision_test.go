@@ -19,7 +19,7 @@ import (
 // so the way that each kernel has gone must agree within a fifth.
 func TestBFloat16TrainsFloat32Weights(t *testing.T) {
 	b := enginetest.Open(t)
-	b.FastConv = false
+	b.Kind = engine.XLA
 	o := authorsOptions(nets.SmallCNN(8, config.MeanPool), 32)
 	o.PerDomain = 4
 	const steps = 3

@@ -170,8 +170,8 @@ func TestLoweringsAgree(t *testing.T) {
 		b := enginetest.Open(t)
 		var losses [2]float64
 		var states [2]State
-		for i, fast := range enginetest.FastConvs(b) {
-			b.FastConv = fast
+		for i, kind := range enginetest.Kinds(b) {
+			b.Kind = kind
 			l, err := New(b, o, 1)
 			if err != nil {
 				t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 // repeated steps may differ.
 func TestLearnersSideBySide(t *testing.T) {
 	tolerance, b := 0., enginetest.Open(t)
-	if !b.FastConv && !b.CPU {
+	if b.Kind == engine.XLA {
 		tolerance = 1e-2
 	}
 	losses := make([][2]float64, 3)

@@ -32,7 +32,7 @@ type upload struct {
 
 // upload copies a flat slice of the shape's type and length to a device.
 func (f *bufferCache) upload(b engine.Backend, flat any, s shapes.Shape, device int) (upload, error) {
-	if !b.FastConv {
+	if b.Kind != engine.Go {
 		// Straight to the device: a tensor of its own would be one more copy.
 		buffer, err := b.Compute.BufferFromFlatData(compute.DeviceNum(device), flat, s)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
+	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/flat"
@@ -96,8 +97,8 @@ func TestEfficientNetsMatchTorch(t *testing.T) {
 					for i, p := range params {
 						byName[p.Name] = in[i]
 					}
-					build := native.Target{CPU: backend.CPU}.Build
-					if backend.FastConv {
+					build := native.Build
+					if backend.Kind == engine.Go {
 						build = flat.Build
 					}
 					f := build(net, byName, []nets.Pass{{Images: in[len(params)], UpdateStats: true}}, train)

@@ -152,7 +152,7 @@ func TestResNet18MatchesTorchvision(t *testing.T) {
 				t.Errorf("loss %v, want %v", got.loss, want.Loss)
 			}
 			tolerance, running, tight := 1e-3, 1e-5, true
-			if mode == "train" && !backend.FastConv {
+			if mode == "train" && backend.Kind != engine.Go {
 				// Another order of summation may put a value on the other side of a
 				// ReLU; see testdata/README.md.
 				tolerance, running, tight = 0.1, 1e-4, false
@@ -243,10 +243,10 @@ type buildFunc func(nets.Backbone, map[string]*Node, []nets.Pass, bool) nets.Fea
 
 // builder is the lowering that the backend is for.
 func builder(backend engine.Backend) buildFunc {
-	if backend.FastConv {
+	if backend.Kind == engine.Go {
 		return flat.Build
 	}
-	return native.Target{CPU: backend.CPU}.Build
+	return native.Build
 }
 
 func byName(params []nets.Param, in []*Node) map[string]*Node {

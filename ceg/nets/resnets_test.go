@@ -11,6 +11,7 @@ import (
 
 	"github.com/gomlx/gomlx/core/tensors"
 
+	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/native"
@@ -51,7 +52,7 @@ func TestResNetsMatchTorch(t *testing.T) {
 	backend := enginetest.Open(t)
 	lowerings := map[string]buildFunc{"": builder(backend)}
 	for _, c := range golden.Cases {
-		if backend.FastConv && c.Width <= 16 && c.Shape[2] <= 100 { // GoMLX's convolution is slow there
+		if backend.Kind == engine.Go && c.Width <= 16 && c.Shape[2] <= 100 { // GoMLX's convolution is slow there
 			lowerings["native"] = native.Build
 		} else {
 			delete(lowerings, "native")

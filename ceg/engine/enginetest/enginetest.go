@@ -43,13 +43,13 @@ func Open(tb testing.TB) engine.Backend {
 	return b
 }
 
-// FastConvs lists the values of FastConv to test on a backend: both on Go; on XLA only false,
-// since XLA takes minutes to compile the other.
-func FastConvs(b engine.Backend) []bool {
-	if b.FastConv {
-		return []bool{true, false}
+// Kinds lists the kinds whose networks to test on a backend: on Go also XLA's, which it can
+// compute; on XLA its own alone, since XLA takes minutes to compile the other.
+func Kinds(b engine.Backend) []engine.Kind {
+	if b.Kind == engine.Go {
+		return []engine.Kind{engine.Go, engine.XLA}
 	}
-	return []bool{false}
+	return []engine.Kind{b.Kind}
 }
 
 // XLAVariable is the environment variable with the path of XLA's plugin for the CPU. Tests that

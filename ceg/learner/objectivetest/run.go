@@ -119,9 +119,9 @@ func Run(t *testing.T, c Case) {
 	}
 	a := nettest.Open(t, c.Fixture+".npz")
 	backend := enginetest.Open(t)
-	for _, fast := range enginetest.FastConvs(backend) {
-		backend.FastConv = fast
-		t.Run(fmt.Sprintf("%s fast convolutions %v", c.Net, fast), func(t *testing.T) {
+	for _, kind := range enginetest.Kinds(backend) {
+		backend.Kind = kind
+		t.Run(fmt.Sprintf("%s kind %d", c.Net, kind), func(t *testing.T) {
 			body := cnn
 			if strings.HasPrefix(c.Net, "bn") {
 				body = bn

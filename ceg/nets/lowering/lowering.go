@@ -46,16 +46,16 @@ func ofLayers(on engine.Backend, b nets.Backbone, p config.Precision, devices in
 	switch {
 	case b.Vector > 0:
 		return Lowering{Build: vector.Build}
-	case on.FastConv:
+	case on.Kind == engine.Go:
 		return Lowering{Build: flat.Build, TransformsWeights: true}
 	}
-	return Lowering{Build: native.Target{CPU: on.CPU, BFloat16: p == config.BFloat16, Divided: devices > 1}.Build}
+	return Lowering{Build: native.Target{BFloat16: p == config.BFloat16, Divided: devices > 1}.Build}
 }
 
 // Inference compiles a network on images for graph-free evaluation, with the values of its
 // parameters by name; nil if backend, processor or a layer needs a graph.
 func Inference(on engine.Backend, b nets.Backbone, values map[string][]float32, size int) (*inference.Network, error) {
-	if !on.FastConv || !inference.Vectors || b.Graph != nil {
+	if on.Kind != engine.Go || !inference.Vectors || b.Graph != nil {
 		return nil, nil
 	}
 	n, err := inference.New(b, values, size)

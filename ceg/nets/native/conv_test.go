@@ -14,8 +14,8 @@ import (
 )
 
 // Convolutions and their gradients, on CPUs and GPUs, are those of plain loops in
-// float64. Kernels of even sides are here because GoMLX's own gradient of the images,
-// the measure of TestCPUFormsMatchGoMLX, is wrong for them.
+// float64. Kernels of even sides are here because GoMLX's own gradient of the images is
+// wrong for them.
 func TestEvenKernelsMatchLoops(t *testing.T) {
 	backend := enginetest.Open(t)
 	for _, c := range []loops{
@@ -42,38 +42,36 @@ func TestEvenKernelsMatchLoops(t *testing.T) {
 		{h: 2, w: 2, kernel: 2, stride: 1, padding: 1, depthwise: true},
 		{h: 5, w: 6, kernel: 4, stride: 2, padding: 1, depthwise: true},
 	} {
-		for _, cpu := range []bool{true, false} {
-			t.Run(fmt.Sprintf("%+v cpu=%v", c, cpu), func(t *testing.T) {
-				y, dx, dw, x, w, dy := c.compute()
-				outs, err := ExecOnceN(backend.Compute, func(in []*Node) []*Node {
-					n := &native{params: map[string]*Node{"conv.weight": in[1]}, dtype: in[0].DType(), cpu: cpu}
-					m := &maps{c: channels, h: c.h, w: c.w, at: []*Node{in[0]}}
-					var out nets.Maps
-					if c.depthwise {
-						out = n.Depthwise(m, "conv", c.kernel, c.stride, c.padding)
-					} else {
-						out = n.Conv(m, "conv", channels, c.kernel, c.stride, c.padding, false)
-					}
-					v := out.(*maps).at[0]
-					return append([]*Node{v}, Gradient(ReduceAllSum(Mul(v, in[2])), in[0], in[1])...)
-				}, x, w, dy)
-				if err != nil {
-					t.Fatal(err)
+		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
+			y, dx, dw, x, w, dy := c.compute()
+			outs, err := ExecOnceN(backend.Compute, func(in []*Node) []*Node {
+				n := &native{params: map[string]*Node{"conv.weight": in[1]}, dtype: in[0].DType()}
+				m := &maps{c: channels, h: c.h, w: c.w, at: []*Node{in[0]}}
+				var out nets.Maps
+				if c.depthwise {
+					out = n.Depthwise(m, "conv", c.kernel, c.stride, c.padding)
+				} else {
+					out = n.Conv(m, "conv", channels, c.kernel, c.stride, c.padding, false)
 				}
-				for i, want := range [][]float64{y, dx, dw} {
-					what := []string{"output", "gradient of the images", "gradient of the kernel"}[i]
-					got := tensors.MustCopyFlatData[float32](outs[i])
-					if len(got) != len(want) {
-						t.Fatalf("%s: %d values, want %d", what, len(got), len(want))
-					}
-					for j := range want { // sums of up to some hundred products of about 1
-						if math.Abs(float64(got[j])-want[j]) > 1e-4 {
-							t.Fatalf("%s: value %d is %v, want %v", what, j, got[j], want[j])
-						}
+				v := out.(*maps).at[0]
+				return append([]*Node{v}, Gradient(ReduceAllSum(Mul(v, in[2])), in[0], in[1])...)
+			}, x, w, dy)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, want := range [][]float64{y, dx, dw} {
+				what := []string{"output", "gradient of the images", "gradient of the kernel"}[i]
+				got := tensors.MustCopyFlatData[float32](outs[i])
+				if len(got) != len(want) {
+					t.Fatalf("%s: %d values, want %d", what, len(got), len(want))
+				}
+				for j := range want { // sums of up to some hundred products of about 1
+					if math.Abs(float64(got[j])-want[j]) > 1e-4 {
+						t.Fatalf("%s: value %d is %v, want %v", what, j, got[j], want[j])
 					}
 				}
-			})
-		}
+			}
+		})
 	}
 }
 

@@ -1,7 +1,6 @@
 // Package native builds backbones from GoMLX's convolution, pooling and automatic
-// differentiation, which XLA compiles well for a GPU. On a CPU, where some of XLA's convolutions
-// are a hundred times slower than others, [Target] selects fast ones. Results equal package
-// flat's within float32 rounding.
+// differentiation, which XLA compiles well for a GPU. On a CPU some of XLA's convolutions are a
+// hundred times slower than others. Results equal package flat's within float32 rounding.
 package native
 
 import (
@@ -21,24 +20,20 @@ func Build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train b
 	return Target{}.Build(b, params, passes, train)
 }
 
-// Target is the device and precision that a graph is built for.
+// Target is the devices and precision that a graph is built for.
 type Target struct {
-	// CPU builds convolutions, max-pooling and BatchNorm in forms that XLA runs fast on a CPU:
-	// see cpu.go, pool.go and norm.go.
-	CPU bool
 	// BFloat16 computes convolutions and the maps between layers in bfloat16 (8 bits of
 	// mantissa), which halves memory traffic and uses tensor cores of GPUs and TPUs. BatchNorm
 	// and the final pooling compute in float32; parameters, features, running statistics and
 	// gradients are float32. PyTorch calls this autocast.
 	BFloat16 bool
-	// Divided is true if XLA divides the images among several devices. The CPU forms do not
-	// support this.
+	// Divided is true if XLA divides the images among several devices.
 	Divided bool
 }
 
 // Build is the function Build for the target.
 func (t Target) Build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train bool) nets.Features {
-	n := &native{params: params, passes: passes, images: make([]*Node, len(passes)), lanes: newLanes(passes, t.Divided), train: train, cpu: t.CPU && !t.Divided, norm: b.Norm.OrDefault(), dtype: dtypes.Float32, running: map[string]*Node{}}
+	n := &native{params: params, passes: passes, images: make([]*Node, len(passes)), lanes: newLanes(passes, t.Divided), train: train, norm: b.Norm.OrDefault(), dtype: dtypes.Float32, running: map[string]*Node{}}
 	if t.BFloat16 {
 		n.dtype = dtypes.BFloat16
 	}
@@ -83,7 +78,6 @@ func (t Target) Build(b nets.Backbone, params map[string]*Node, passes []nets.Pa
 }
 
 type native struct {
-	cpu     bool
 	norm    nets.Norm
 	params  map[string]*Node
 	passes  []nets.Pass
@@ -180,13 +174,8 @@ func (n *native) Conv(in nets.Maps, name string, out, kernel, stride, padding in
 		func(v *Node) *Node {
 			k := TransposeAllAxes(cast(w, n.dtype), 2, 3, 1, 0)
 			v, padding := evenly(v, kernel, stride, padding)
-			var y *Node
-			if n.cpu {
-				y = convolveCPU(v, k, stride, padding)
-			} else {
-				v, k := oddly(v, k)
-				y = Convolve(v, k).Strides(stride).PaddingPerDim([][2]int{{padding, padding}, {padding, padding}}).Done()
-			}
+			v, k = oddly(v, k)
+			y := Convolve(v, k).Strides(stride).PaddingPerDim([][2]int{{padding, padding}, {padding, padding}}).Done()
 			if b != nil {
 				y = Add(y, Reshape(cast(b, n.dtype), 1, 1, 1, out))
 			}
@@ -240,7 +229,11 @@ func (n *native) Depthwise(in nets.Maps, name string, kernel, stride, padding in
 			for kx := range kernel {
 				tap := Slice(v, AxisRange(), AxisRange(ky, ky+(ho-1)*stride+1).Stride(stride), AxisRange(kx, kx+(wo-1)*stride+1).Stride(stride), AxisRange())
 				weight := Reshape(SliceAxis(k, 0, AxisElem(ky*kernel+kx)), 1, 1, 1, x.c)
-				sum = plus(sum, Mul(tap, weight))
+				if term := Mul(tap, weight); sum == nil {
+					sum = term
+				} else {
+					sum = Add(sum, term)
+				}
 			}
 		}
 		return sum
@@ -271,9 +264,6 @@ func (n *native) MaxPool(in nets.Maps, kernel, stride, padding int) nets.Maps {
 	x := in.(*maps)
 	return x.each(x.c, nets.OutSize(x.h, kernel, stride, padding), nets.OutSize(x.w, kernel, stride, padding),
 		func(x *Node) *Node {
-			if n.cpu {
-				return maxPoolCPU(x, kernel, stride, padding)
-			}
 			return MaxPool(x).Window(kernel).Strides(stride).PaddingPerDim([][2]int{{padding, padding}, {padding, padding}}).Done()
 		})
 }
@@ -323,16 +313,11 @@ func (n *native) BatchNorm(in nets.Maps, name string) nets.Maps {
 	y := x.each(x.c, x.h, x.w, func(v *Node) *Node {
 		l := n.lanes[lane]
 		lane++
-		var mu, s *Node
-		if n.cpu {
-			v, mu, s = l.normaliseCPU(v, gamma, beta, eps)
-		} else {
-			v = cast(v, dtypes.Float32)
-			mu = l.means(v)
-			v = Sub(v, l.spread(mu))
-			s = l.means(Square(v))
-			v = cast(Add(Mul(v, l.spread(scale(s))), row(beta)), n.dtype)
-		}
+		v = cast(v, dtypes.Float32)
+		mu := l.means(v)
+		v = Sub(v, l.spread(mu))
+		s := l.means(Square(v))
+		v = cast(Add(Mul(v, l.spread(scale(s))), row(beta)), n.dtype)
 		ofMean, ofVariance := make([]float32, len(l.Groups)), make([]float32, len(l.Groups))
 		for i, g := range l.Groups {
 			if g.Update > 0 {

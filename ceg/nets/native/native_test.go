@@ -95,7 +95,7 @@ func TestBFloat16(t *testing.T) {
 					}
 					return values
 				}
-				want, got := run(native.Target{CPU: backend.CPU}.Build), run(native.Target{CPU: backend.CPU, BFloat16: true}.Build)
+				want, got := run(native.Build), run(native.Target{BFloat16: true}.Build)
 				if distance(got[0], want[0]) < 1e-4 {
 					t.Error("the features are those of float32")
 				}

@@ -104,7 +104,7 @@ func (n *Network) Exec(on engine.Backend, size int, r datasets.Reading) (*Exec, 
 		return nil, fmt.Errorf("%s: %s", n.Path, firstLine(err))
 	}
 	compute := on.Compute
-	if on.FastConv {
+	if on.Kind == engine.Go {
 		compute = &lowered{compute}
 	}
 	sizes := n.sizes()

@@ -27,7 +27,7 @@ func (t *Trainable) Try(on engine.Backend) error {
 		args = append(args, tensors.FromFlatDataAndDimensions(values[p.Name], p.Shape...))
 	}
 	compute := on.Compute
-	if on.FastConv {
+	if on.Kind == engine.Go {
 		compute = &lowered{compute}
 	}
 	named := func(args []*graph.Node) map[string]*graph.Node {
