@@ -8,7 +8,7 @@ import (
 	"github.com/gomlx/compute"
 )
 
-// Kind is what computes a graph.
+// Kind says which engine a backend is.
 type Kind int
 
 // The kinds of backends.
