@@ -14,8 +14,8 @@ import (
 
 // Finder finds the images that names in tables and in files of other tools stand for. Names are
 // IDs, paths with folders in front that the ID lacks, the end of an ID, or one of these without
-// extension. A folder in a name never contradicts the folders of its image, those of the data
-// set's root included. A Finder is not safe for concurrent use.
+// extension. A folder in a name never contradicts the folders of its image, or of the data set's
+// root. A Finder is not safe for concurrent use.
 type Finder struct {
 	ids []string
 	// images is the number of IDs of images; those of left-out files follow.
@@ -65,7 +65,7 @@ const (
 
 // Found is the image of a name.
 type Found struct {
-	// Index is that of the image, -1 if Err is not nil.
+	// Index is the image's index, -1 if Err is not nil.
 	Index int
 	// Fits are all images that the name may stand for. Several are an error.
 	Fits []int
@@ -80,8 +80,8 @@ type Found struct {
 	common int    // and how many of its folders are the root's
 }
 
-// Exact reports that the name is the whole ID.
-func (f Found) Exact() bool { return f.Err == nil && f.fit == sameName && !f.stem }
+// Whole reports that the name is the whole ID, or this behind folders of the root.
+func (f Found) Whole() bool { return f.Err == nil && f.fit <= longName && !f.stem }
 
 // namedPath is a name as a path.
 type namedPath struct {
@@ -146,6 +146,11 @@ func (n *Finder) Find(name string) Found {
 	f.Fits = slices.Compact(f.Fits)
 	n.decide(&f, name)
 	return f
+}
+
+// At returns an image as it is found by its ID.
+func (n *Finder) At(i int) Found {
+	return Found{Index: i, Fits: []int{i}, name: parsePath(n.ids[i])}
 }
 
 // exact returns the image with an ID.
@@ -249,8 +254,12 @@ func (n *Finder) decide(f *Found, name string) {
 		}
 	}
 	if k := len(f.name.parts); k > 0 {
-		if same := n.whole.base[f.name.parts[k-1]]; len(same) > 0 {
-			f.Err = fmt.Errorf("%w; %s has its name, but not its folders", f.Err, firstFew(n.idsOf(same)))
+		switch same := n.whole.base[f.name.parts[k-1]]; len(same) {
+		case 0:
+		case 1:
+			f.Err = fmt.Errorf("%w; %s has its name, but not its folders", f.Err, n.ids[same[0]])
+		default:
+			f.Err = fmt.Errorf("%w; %d images have its name, but not its folders", f.Err, len(same))
 		}
 	}
 }
@@ -295,9 +304,9 @@ func (x *nameIndex) add(id string, i int) {
 	x.path[id], x.base[base] = append(x.path[id], i), append(x.base[base], i)
 }
 
-// Settle compares what the names of one file stand for, and turns those that cannot all be right
-// into errors. An image that several names fit is that of the best one, or of none if there are
-// several such. Absolute paths of another place have one folder on each drive that stands for the
+// Settle compares what the names of one file stand for, and turns what cannot all be right into
+// errors. Of several names that fit an image, the best one has it, or none if several are
+// equally good. Absolute paths of another place have one folder on each drive that stands for the
 // root: the one with most of its folders. notes are lines about what is assumed.
 func (n *Finder) Settle(list []Found) (notes []string) {
 	n.settleMoved(list)
@@ -329,7 +338,7 @@ func (n *Finder) Settle(list []Found) (notes []string) {
 		switch same := names[f.Index]; {
 		case rank(*f) > best[f.Index]:
 			f.Err = fmt.Errorf("%.200q is not taken for %s, which has the name %s in another line", f.name, n.ids[f.Index], firstFew(slices.Sorted(maps.Keys(same))))
-		case len(same) > 1 && !f.Exact():
+		case len(same) > 1 && best[f.Index] > 0:
 			f.Err = fmt.Errorf("%s all look like %s", firstFew(slices.Sorted(maps.Keys(same))), n.ids[f.Index])
 		case f.fit == movedName && f.common < len(n.root.parts):
 			moved[f.folder] = true

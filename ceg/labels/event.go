@@ -236,3 +236,11 @@ func (e Event) check() error {
 	}
 	return nil
 }
+
+// Undecoded returns an error of decoding JSON without the names of Go's types.
+func Undecoded(err error) error {
+	if t := (*json.UnmarshalTypeError)(nil); errors.As(err, &t) {
+		return fmt.Errorf("its %s (%s) is not taken", cmp.Or(t.Field, "value"), t.Value)
+	}
+	return err
+}

@@ -179,7 +179,8 @@ Nothing is overwritten. csv and labelstudio name images; the other formats copy 
 			} else if f.form == exchange.LabelStudio && imageURL == "" {
 				return usagef("--image-url is missing: data set %s has no files that Label Studio could show", f.dataset.Name)
 			}
-			items := exchange.Items(f.dataset, f.truth, s, w, f.run == "")
+			items, left := exchange.Writable(f.form, exchange.Items(f.dataset, f.truth, s, w, f.run == ""))
+			sayLeft(cmd.ErrOrStderr(), "left out", "image", left)
 			notes, err := exchange.Write(cmd.Context(), f.form, out, items, o)
 			if err != nil {
 				return err
@@ -247,8 +248,9 @@ func newLabelImportCommand() *cobra.Command {
   coco         a .json file with images, annotations and categories, or an archive of it
   datumaro     a .json file with items, or an archive of it
 
-Images are matched by ledg's id, else by SHA-256, else by path. Labels of unknown images or
-classes are left out and listed; with --strict they are an error, and nothing is imported.
+Images are matched by SHA-256, ledg's id or path. Folders of a path have to agree with the
+image's. Labels of unknown images or classes, and several of one image, are left out and
+listed; with --strict they are an error, and nothing is imported.
 A second import of a file changes nothing. The newest label of an annotator counts;
 --disagreement decides where annotators differ. The command also prints the agreement of
 annotators (Cohen's kappa).`,
@@ -281,7 +283,7 @@ annotators (Cohen's kappa).`,
 			if err := f.take(cmd.OutOrStdout(), events, settle, rule != "", o.By); err != nil {
 				return err
 			}
-			sayNotImported(cmd.ErrOrStderr(), left)
+			sayLeft(cmd.ErrOrStderr(), "left out (--strict stops instead)", "label", left)
 			return nil
 		},
 	}
@@ -303,8 +305,8 @@ func (f *labelFiles) read(ctx context.Context, files []string, o exchange.ReadOp
 		if err != nil {
 			return nil, nil, err
 		}
-		f.notes = append(f.notes, im.Notes...)
 		more, err := im.Events(m)
+		f.notes = append(f.notes, im.Notes...)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -316,12 +318,12 @@ func (f *labelFiles) read(ctx context.Context, files []string, o exchange.ReadOp
 	return events, left, nil
 }
 
-// sayNotImported lists what an import has left out.
-func sayNotImported(w io.Writer, left []error) {
+// sayLeft lists what an import or an export has left out.
+func sayLeft(w io.Writer, how, what string, left []error) {
 	if len(left) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "left out (--strict stops instead): %s\n", count(len(left), "label"))
+	fmt.Fprintf(w, "%s: %s\n", how, count(len(left), what))
 	const most = 50
 	for _, err := range left[:min(len(left), most)] {
 		fmt.Fprintf(w, "  %s\n", cli.OneLine(err))

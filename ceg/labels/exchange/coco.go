@@ -100,7 +100,7 @@ func (im *Import) readCOCO(d *json.Decoder, name string) error {
 		id := idText(m.ID)
 		classes := of[id]
 		delete(of, id)
-		if err := im.one(fmt.Sprintf("%s (%s)", name, m.File), m.File, classes); err != nil {
+		if err := im.addOne(fmt.Sprintf("%s (%s)", name, m.File), m.File, classes); err != nil {
 			return err
 		}
 	}
@@ -156,20 +156,20 @@ func (im *Import) readDatumaro(d *json.Decoder, name string) error {
 		if item.Image.Path != "" {
 			at = path.Join(path.Dir(slashes(item.ID)), path.Base(slashes(item.Image.Path)))
 		}
-		if err := im.one(where, at, classes); err != nil {
+		if err := im.addOne(where, at, classes); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// one adds the label of an image that has one class, and leaves out one that has several.
-func (im *Import) one(where, file string, classes []string) error {
+// addOne adds the label of an image that has one class, and leaves out one that has several.
+func (im *Import) addOne(where, file string, classes []string) error {
 	switch {
 	case len(classes) == 0:
 		return nil
 	case len(classes) > 1:
-		return im.leave(where, fmt.Errorf("it has %d classes, %s, want one", len(classes), few(classes)))
+		return im.leave(where, one(file, classes))
 	case file == "":
 		return im.leave(where, errors.New("it has no name of a file"))
 	}

@@ -99,7 +99,7 @@ func (im *Import) readCSV(path string) error {
 		}
 		switch {
 		case strings.EqualFold(filepath.Base(path), "metadata.csv") && filepath.IsAbs(a.ID): // from the table's folder
-			a.Path = filepath.ToSlash(a.ID)
+			a.Path, a.ID = filepath.ToSlash(a.ID), ""
 		case strings.Contains(a.ID, "://"):
 			a.Path = StudioPath(a.ID)
 		case !strings.ContainsAny(a.ID, `/\`): // the name of a file alone

@@ -78,12 +78,12 @@ func TestCVAT(t *testing.T) {
 		}
 	}
 	for want, in := range map[string]string{
-		`train.txt:2: "north/2.png" has label "7"`: archive(map[string]string{"synsets.txt": "cat\ndog", "train.txt": "north/1.png 0\nnorth/2.png 7\n"}),
-		`train.txt:1: "north/2.png" has 2 labels`:  archive(map[string]string{"synsets.txt": "cat\ndog", "train.txt": "north/2.png 0 1\n"}),
-		`annotations.xml:4: "a.png" has 2 tags`:    xmlFile(`<image name="a.png"><tag label="cat"/><tag label="dog"/></image>`),
-		`annotations.xml:4: XML syntax error`:      xmlFile(`<image name="a.png">`),
-		"there is no label in it":                  archive(map[string]string{"readme.md": "x"}),
-		"lies in no class folder":                  archive(map[string]string{"x.png": file("north/1.png")}),
+		`train.txt:2: "north/2.png" has label "7"`:         archive(map[string]string{"synsets.txt": "cat\ndog", "train.txt": "north/1.png 0\nnorth/2.png 7\n"}),
+		`train.txt:1: "north/2.png" has 2 labels`:          archive(map[string]string{"synsets.txt": "cat\ndog", "train.txt": "north/2.png 0 1\n"}),
+		`annotations.xml:4: a.png has 2 classes, cat, dog`: xmlFile(`<image name="a.png"><tag label="cat"/><tag label="dog"/></image>`),
+		`annotations.xml:4: XML syntax error`:              xmlFile(`<image name="a.png">`),
+		"there is no label in it":                          archive(map[string]string{"readme.md": "x"}),
+		"lies in no class folder":                          archive(map[string]string{"x.png": file("north/1.png")}),
 	} {
 		_, err := read(t, CVAT, in, d)
 		if err == nil || !strings.Contains(err.Error(), want) {

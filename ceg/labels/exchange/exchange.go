@@ -3,7 +3,6 @@ package exchange
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -165,7 +164,8 @@ type Import struct {
 	Labels []Label
 	// Left lists the omitted labels, with places and reasons.
 	Left []error
-	// Notes says in lines how the export was read, such as from which columns.
+	// Notes are lines about how the export was read, such as from which columns, and what Events
+	// assumes.
 	Notes []string
 
 	f Format
@@ -191,49 +191,64 @@ func (im *Import) leave(where string, err error) error {
 	return nil
 }
 
-// Events converts the labels to ledger events. Labels of unknown images and of other classes
-// are left out, and so are those of different paths that fit one image alone.
+// Events converts the labels to ledger events. It leaves out labels of unknown images, of other
+// classes, and of several names that cannot all be one image's, and several classes of an image by
+// one annotator at one time.
 func (im *Import) Events(m *Matcher) (events []labels.Event, err error) {
 	known := make(map[string]string, len(im.o.Classes))
 	for _, c := range im.o.Classes {
 		known[datasets.SameName(c)] = c
 	}
-	ids, sources := make([]string, len(im.Labels)), make(map[string]map[string]bool)
+	found := make([]datasets.Found, len(im.Labels))
 	for i := range im.Labels {
 		a := &im.Labels[i]
 		a.Kind, a.Class = NoneOf(a.Kind, a.Class, im.o.Classes)
-		id, exact, err := m.match(*a)
-		if err == nil && a.Class != "" && known[datasets.SameName(a.Class)] == "" {
-			err = fmt.Errorf("class %q is none of %s", a.Class, few(im.o.Classes))
+		if found[i] = m.find(*a); found[i].Err == nil && a.Class != "" && known[datasets.SameName(a.Class)] == "" {
+			found[i].Err = fmt.Errorf("class %q is none of %s", a.Class, few(im.o.Classes))
 		}
-		if err != nil {
-			if err := im.leave(a.Where, err); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		if ids[i] = id; exact {
-			continue
-		}
-		if sources[id] == nil {
-			sources[id] = make(map[string]bool)
-		}
-		sources[id][slashes(cmp.Or(a.Path, a.ID))] = true
 	}
+	im.Notes = append(im.Notes, m.finder.Settle(found)...)
+	type saying struct {
+		id, by string
+		at     int64
+	}
+	said := make(map[saying][]string)
 	for i, a := range im.Labels {
-		id := ids[i]
-		if id == "" {
+		if found[i].Err != nil {
 			continue
 		}
-		if len(sources[id]) > 1 {
-			if err := im.leave(a.Where, fmt.Errorf("%s all look like %s", few(slices.Sorted(maps.Keys(sources[id]))), id)); err != nil {
-				return nil, err
+		e := labels.Event{Kind: a.Kind, ID: m.d.Examples[found[i].Index].ID, Class: known[datasets.SameName(a.Class)], By: cmp.Or(a.By, im.o.By), At: a.At, Seconds: a.Seconds, Tool: im.f.tool()}
+		events = append(events, e)
+		s := saying{e.ID, e.By, e.At.UnixNano()}
+		if class := cmp.Or(e.Class, string(e.Kind)); e.Kind != labels.Skipped && !slices.Contains(said[s], class) {
+			said[s] = append(said[s], class)
+		}
+	}
+	all, n := events, 0
+	events = events[:0]
+	for i, a := range im.Labels {
+		err := found[i].Err
+		if err == nil {
+			e := all[n]
+			n++
+			if err = one(e.ID, said[saying{e.ID, e.By, e.At.UnixNano()}]); err == nil || e.Kind == labels.Skipped {
+				events = append(events, e)
+				continue
 			}
-			continue
 		}
-		events = append(events, labels.Event{Kind: a.Kind, ID: id, Class: known[datasets.SameName(a.Class)], By: cmp.Or(a.By, im.o.By), At: a.At, Seconds: a.Seconds, Tool: im.f.tool()})
+		if err := im.leave(a.Where, err); err != nil {
+			return nil, err
+		}
 	}
 	return events, nil
+}
+
+// one returns an error if an image has several classes.
+func one(file string, classes []string) error {
+	if len(classes) < 2 {
+		return nil
+	}
+	return fmt.Errorf("%s has %d classes, %s, want one", file, len(classes), few(classes))
 }
 
 // NoneOf makes a label with the class "none of these", in any case, one of [labels.None], which has

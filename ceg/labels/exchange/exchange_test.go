@@ -270,15 +270,21 @@ func TestMatch(t *testing.T) {
 		a    Label
 		want string
 	}{
-		{Label{ID: "north/2.png", Digest: "ff"}, "north/2.png"},
+		{Label{ID: "north/2.png", Digest: "ff"}, "error north/2.png has another content"},
+		{Label{ID: "south/1.png", Digest: sum}, "north/2.png"},
+		{Label{Path: "2.png", Digest: sum}, "north/2.png"},
 		{Label{ID: "gone.png", Digest: strings.ToUpper(sum)}, "north/2.png"},
-		{Label{Path: "upload/3/photos/north/2.png"}, "north/2.png"},
-		{Label{Path: "photos/north/dog/2.png"}, "north/2.png"},
-		{Label{Path: "elsewhere/3.png"}, "south/cat/3.png"},
-		{Label{Path: "elsewhere/1.png"}, `error "elsewhere/1.png": 2 images of the data set are called so`},
+		{Label{Path: "/upload/3/photos/north/2.png"}, "north/2.png"},
+		{Label{Path: "photos/north/dog/2.png", Class: "dog"}, "north/2.png"},
+		{Label{Path: "photos/north/dog/2.png", Class: "cat"}, `error "photos/north/dog/2.png" is no image`},
+		{Label{Path: "3.png"}, "south/cat/3.png"},
+		{Label{Path: "elsewhere/3.png"}, `error "elsewhere/3.png" is no image`},
+		{Label{Path: "1.png"}, `error "1.png" fits 2 images`},
+		{Label{Path: "/data/upload/4/0a1b2c3d-3.png"}, "south/cat/3.png"},
+		{Label{Path: "/data/upload/4/0a1b2c3d-1.png"}, `error "1.png": 2 images of the data set are called so`},
 		{Label{Path: "nothing.png"}, `error "nothing.png" is no image`},
 		{Label{ID: "../../etc/passwd"}, `error "../../etc/passwd" is no image`},
-		{Label{Digest: "00"}, "error \"the image of digest 00\" is no image"},
+		{Label{Digest: "00"}, "error the image of digest 00 is no image"},
 	} {
 		id, err := m.Match(c.a)
 		if err != nil {
@@ -301,6 +307,20 @@ func TestLinkOut(t *testing.T) {
 	}
 	if _, err := read(t, Folder, dir, d); err == nil || !strings.Contains(err.Error(), "cat/1.png") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// Names that CVAT cannot hold are left out of its archives alone.
+func TestWritable(t *testing.T) {
+	items := []Item{{Image: labels.Image{ID: "a/1.png"}}, {Image: labels.Image{ID: `site "b"/2.png`}}, {Image: labels.Image{ID: "a/3.p g"}}, {Image: labels.Image{ID: "a\n/4.png"}}}
+	if fit, left := Writable(CVAT, items); len(fit) != 1 || fit[0].ID != "a/1.png" || len(left) != 3 {
+		t.Errorf("%+v, %v", fit, left)
+	}
+	if fit, left := Writable(Folder, items); len(fit) != len(items) || left != nil {
+		t.Errorf("%+v, %v", fit, left)
+	}
+	if _, err := Write(t.Context(), CVAT, filepath.Join(t.TempDir(), "out"), items, Options{}); err == nil {
+		t.Error("written")
 	}
 }
 

@@ -178,11 +178,11 @@ func readAnnotated(fields map[string]json.RawMessage) (t annotated, err error) {
 	var raw []json.RawMessage
 	var data map[string]json.RawMessage
 	if err := json.Unmarshal(list, &raw); err != nil {
-		return t, fmt.Errorf("annotations: %w", err)
+		return t, fmt.Errorf("annotations: %w", labels.Undecoded(err))
 	}
 	if text, ok := fields["data"]; ok {
 		if err := json.Unmarshal(text, &data); err != nil {
-			return t, fmt.Errorf("data: %w", err)
+			return t, fmt.Errorf("data: %w", labels.Undecoded(err))
 		}
 	}
 	t.image = StudioImage(data)
@@ -262,9 +262,6 @@ func studioImage(a *Label, data map[string]json.RawMessage) {
 			}
 		}
 	}
-	if name, ok := Uploaded(a.Path); ok {
-		a.Path = name
-	}
 }
 
 // StudioPath returns the path of a file from an image's address in Label Studio.
@@ -279,8 +276,9 @@ func StudioPath(address string) string {
 	return u.Path
 }
 
-// uploaded is the path of a file that was uploaded: its name has a random part in front.
-var uploaded = regexp.MustCompile(`/data/upload/\d+/[0-9a-f]{8}-([^/]+)$`)
+// uploaded is the path of a file that was uploaded, on the server or in an export: its name has a
+// random part in front.
+var uploaded = regexp.MustCompile(`^(?:(?:.*/)?(?:upload|images)/(?:\d+/)?)?[0-9a-f]{8}-([^/]+)$`)
 
 // Uploaded returns the name of a file that was uploaded to Label Studio, from its path there.
 // ok is false for another path.
@@ -312,7 +310,7 @@ func readStudioNote(raw json.RawMessage) (note studioNote) {
 		Created   string          `json:"created_at"`
 		Updated   string          `json:"updated_at"`
 	}
-	if note.err = json.Unmarshal(raw, &n); note.err != nil {
+	if note.err = labels.Undecoded(json.Unmarshal(raw, &n)); note.err != nil {
 		return note
 	}
 	note.Label = Label{Kind: labels.Labelled, By: studioAnnotator(n.By), Seconds: max(n.Seconds, 0)}
@@ -329,7 +327,7 @@ func readStudioNote(raw json.RawMessage) (note studioNote) {
 			continue
 		}
 		var v choiceValue
-		if note.err = json.Unmarshal(r.Value, &v); note.err != nil {
+		if note.err = labels.Undecoded(json.Unmarshal(r.Value, &v)); note.err != nil {
 			return note
 		}
 		note.chosen[r.From] = append(note.chosen[r.From], v.Choices...)

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"regexp"
@@ -12,150 +13,173 @@ import (
 // Matcher finds the data set's image of an imported label.
 type Matcher struct {
 	d       *datasets.Dataset
+	finder  *datasets.Finder
 	digests func() ([]string, error)
-	// These indices are built when first needed: by digest, base name, path without extension,
-	// and base name as Label Studio spells that of an upload.
-	byDigest, byName, byStem, byUpload map[string][]int
+	// These are filled in when first needed: digests by image, images by digest, why there are
+	// none, and images by base name as Label Studio spells that of an upload.
+	sums     map[int]string
+	byDigest map[string][]int
+	failed   error
+	byUpload map[string][]int
 }
 
 // NewMatcher returns a matcher for a data set. digests returns the SHA-256 of every image file,
-// in the order of the examples; it is called at most once, when a label has neither a known ID
-// nor a path.
+// in the order of the examples; it is called at most once, when a label has a digest and no name
+// of an image with it.
 func NewMatcher(d *datasets.Dataset, digests func() ([]string, error)) *Matcher {
-	return &Matcher{d: d, digests: digests}
+	return &Matcher{d: d, finder: d.Finder(), digests: digests, sums: make(map[int]string)}
 }
 
-// Match returns the ID of the image of a label: by ID, else by digest, else by path. A path may
-// have leading folders that the ID lacks, may lack class folder and extension, and may be a base
-// name if that is unique. Of images with equal content, the one with the path is taken, or else
-// the first.
-func (m *Matcher) Match(a Label) (string, error) {
-	id, _, err := m.match(a)
-	return id, err
-}
-
-// match is Match. exact is false if a path was found that is not the whole ID.
-func (m *Matcher) match(a Label) (id string, exact bool, err error) {
-	for _, id := range []string{a.ID, datasets.Unguard(a.ID), slashes(a.ID), strings.TrimSpace(a.ID)} {
-		if _, ok := m.d.Index(id); ok && strings.TrimSpace(a.ID) != "" {
-			return id, true, nil
-		}
-	}
-	var equal []int
-	if a.Digest != "" {
-		if m.byDigest == nil {
-			sums, err := m.digests()
-			if err != nil {
-				return "", false, err
-			}
-			m.byDigest = make(map[string][]int)
-			for i, sum := range sums {
-				m.byDigest[sum] = append(m.byDigest[sum], i)
-			}
-		}
-		if equal = m.byDigest[strings.ToLower(a.Digest)]; len(equal) == 1 {
-			return m.d.Examples[equal[0]].ID, true, nil
-		}
-	}
-	named, many := m.byPath(a.Path)
-	for _, i := range equal {
-		if m.d.Examples[i].ID == named {
-			return named, true, nil
-		}
-	}
-	if named == "" {
-		named = m.below(a.ID)
-	}
-	switch {
-	case len(equal) > 0:
-		return m.d.Examples[equal[0]].ID, true, nil
-	case named != "":
-		return named, false, nil
-	}
-	name := a.ID
-	if name == "" {
-		name = a.Path
-	}
-	if name == "" {
-		name = "the image of digest " + a.Digest
-	}
-	if many > 1 {
-		return "", false, fmt.Errorf("%q: %d images of the data set are called so; an export with images, or with ledg_id, tells which", name, many)
-	}
-	return "", false, fmt.Errorf("%q is no image of the data set", name)
-}
-
-// maxPath is the maximum length of a path, in bytes.
-const maxPath = 1 << 12
-
-// below returns the ID of the image whose path, or the end of it, a path ends in.
-func (m *Matcher) below(p string) string {
-	if p = slashes(p); p == "" || len(p) > maxPath {
-		return ""
-	}
-	parts := strings.Split(p, "/")
-	for i := range parts {
-		rest := parts[i:]
-		if id := strings.Join(rest, "/"); m.has(id) {
-			return id
-		}
-		if n := len(rest); n > 2 { // the class folder in front of the name
-			if id := path.Join(path.Join(rest[:n-2]...), rest[n-1]); m.has(id) {
-				return id
-			}
-		}
+// Whole returns the ID of the image with a path, that in the data set or behind folders of its
+// root, and an empty one if there is none.
+func (m *Matcher) Whole(path string) string {
+	if f := m.finder.Find(path); f.Whole() {
+		return m.d.Examples[f.Index].ID
 	}
 	return ""
 }
 
-// byPath returns the ID of the image with a path, or how many have its name.
-func (m *Matcher) byPath(p string) (id string, many int) {
-	if id := m.below(p); id != "" {
-		return id, 1
+// Match returns the ID of the image of a label: by digest if it has one, among the images that
+// its ID or else its path fits, or else by these (see [datasets.Finder]). A path may have the
+// label's class as its last folder. An image with another digest is never returned.
+func (m *Matcher) Match(a Label) (string, error) {
+	f := m.find(a)
+	if f.Err != nil {
+		return "", f.Err
 	}
-	if p = datasets.SameName(slashes(p)); p == "" || len(p) > maxPath {
-		return "", 0
-	}
-	m.index()
-	base := path.Base(p)
-	for _, names := range []struct {
-		of   map[string][]int
-		name string
-	}{{m.byStem, p}, {m.byName, base}, {m.byUpload, base}, {m.byUpload, uploadPrefix.ReplaceAllString(base, "")}} {
-		if same := names.of[names.name]; len(same) == 1 {
-			return m.d.Examples[same[0]].ID, 1
-		} else if len(same) > 1 {
-			return "", len(same)
-		}
-	}
-	return "", 0
+	return m.d.Examples[f.Index].ID, nil
 }
 
-// uploadPrefix is what Label Studio puts in front of names of uploaded files.
-var uploadPrefix = regexp.MustCompile(`^[0-9a-f]{8}-`)
+// find is Match before the labels of a file are compared.
+func (m *Matcher) find(a Label) datasets.Found {
+	f := m.named(a)
+	if a.Digest == "" {
+		return f
+	}
+	want := strings.ToLower(a.Digest)
+	var same []int
+	for _, i := range f.Fits {
+		if i >= m.d.Len() {
+			continue // it is left out
+		}
+		sum, err := m.sum(i)
+		if errors.Is(err, datasets.ErrNoImages) {
+			return f
+		}
+		if err != nil {
+			return failed(err)
+		}
+		if sum == want {
+			same = append(same, i)
+		}
+	}
+	if len(same) == 0 {
+		if err := m.index(); errors.Is(err, datasets.ErrNoImages) {
+			return f
+		} else if err != nil {
+			return failed(err)
+		}
+		same = m.byDigest[want]
+	}
+	switch {
+	case len(same) == 1:
+		return m.finder.At(same[0])
+	case len(same) > 1:
+		return failed(fmt.Errorf("the image of digest %.12s is there %d times, as %s and %s: want the path from the data set's folder", want, len(same), m.d.Examples[same[0]].ID, m.d.Examples[same[1]].ID))
+	case f.Err == nil:
+		return failed(fmt.Errorf("%s has another content: its digest is not %.12s", m.d.Examples[f.Index].ID, want))
+	case a.ID == "" && a.Path == "":
+		return failed(fmt.Errorf("the image of digest %s is no image of the data set", a.Digest))
+	}
+	return f
+}
+
+func failed(err error) datasets.Found { return datasets.Found{Index: -1, Err: err} }
+
+// named finds the image of a label by its names.
+func (m *Matcher) named(a Label) datasets.Found {
+	f := m.finder.Find(a.ID)
+	if len(f.Fits) == 0 && a.Path != "" {
+		f = m.byPath(a)
+	}
+	if f.Err != nil && a.ID == "" && a.Path == "" {
+		return failed(errors.New("it names no image"))
+	}
+	return f
+}
+
+// byPath finds the image of a label by its path.
+func (m *Matcher) byPath(a Label) datasets.Found {
+	f := m.finder.Find(a.Path)
+	if len(f.Fits) > 0 || f.LeftOut {
+		return f
+	}
+	p := slashes(a.Path)
+	if dir := path.Dir(p); a.Class != "" && datasets.SameName(path.Base(dir)) == datasets.SameName(a.Class) {
+		if in := m.finder.Find(path.Join(path.Dir(dir), path.Base(p))); in.Err == nil {
+			return in
+		}
+	}
+	name, ok := Uploaded(p)
+	if !ok {
+		return f
+	}
+	if m.byUpload == nil {
+		m.byUpload = make(map[string][]int)
+		for i, e := range m.d.Examples {
+			upload := notUploaded.ReplaceAllString(strings.ReplaceAll(path.Base(datasets.SameName(e.ID)), " ", "_"), "")
+			m.byUpload[upload] = append(m.byUpload[upload], i)
+		}
+	}
+	if f.Fits = m.byUpload[datasets.SameName(name)]; len(f.Fits) == 1 {
+		return m.finder.At(f.Fits[0])
+	} else if len(f.Fits) > 1 {
+		f.Err = fmt.Errorf("%q: %d images of the data set are called so; an export with images, or with ledg_id, tells which", name, len(f.Fits))
+	}
+	return f
+}
+
+// manySums is the number of images from which on the digests of all are read: unchanged files
+// are not read again for these.
+const manySums = 64
+
+// sum returns the digest of an image.
+func (m *Matcher) sum(i int) (string, error) {
+	sum, ok := m.sums[i]
+	if !ok && len(m.sums) == manySums {
+		if err := m.index(); err != nil {
+			return "", err
+		}
+		sum, ok = m.sums[i]
+	}
+	if ok {
+		return sum, nil
+	}
+	sum, err := m.d.Digest(i)
+	if err == nil {
+		m.sums[i] = sum
+	}
+	return sum, err
+}
+
+// index fills in byDigest.
+func (m *Matcher) index() error {
+	if m.byDigest != nil || m.failed != nil {
+		return m.failed
+	}
+	sums, err := m.digests()
+	if m.failed = err; err != nil {
+		return err
+	}
+	m.byDigest = make(map[string][]int)
+	for i, sum := range sums {
+		m.sums[i], m.byDigest[sum] = sum, append(m.byDigest[sum], i)
+	}
+	return nil
+}
 
 // notUploaded are characters that Label Studio takes out of names of uploaded files.
 var notUploaded = regexp.MustCompile(`[^-\pL\pN_.]`)
-
-// index builds the maps of names.
-func (m *Matcher) index() {
-	if m.byName != nil {
-		return
-	}
-	m.byName, m.byStem, m.byUpload = make(map[string][]int), make(map[string][]int), make(map[string][]int)
-	for i, e := range m.d.Examples {
-		id := datasets.SameName(e.ID)
-		base, stem := path.Base(id), strings.TrimSuffix(id, path.Ext(id))
-		m.byName[base], m.byStem[stem] = append(m.byName[base], i), append(m.byStem[stem], i)
-		upload := notUploaded.ReplaceAllString(strings.ReplaceAll(base, " ", "_"), "")
-		m.byUpload[upload] = append(m.byUpload[upload], i)
-	}
-}
-
-func (m *Matcher) has(id string) bool {
-	_, ok := m.d.Index(id)
-	return ok
-}
 
 // slashes cleans a path and separates its elements with slashes.
 func slashes(p string) string {

@@ -450,12 +450,7 @@ func (im *Import) readCVATXML(r io.Reader, name string) error {
 				classes = append(classes, tag.Label)
 			}
 		}
-		if len(classes) > 1 {
-			err = im.leave(where, fmt.Errorf("%q has %d tags, want one", image.Name, len(classes)))
-		} else {
-			err = im.one(where, image.Name, classes)
-		}
-		if err != nil {
+		if err := im.addOne(where, image.Name, classes); err != nil {
 			return err
 		}
 	}

@@ -45,6 +45,24 @@ func (o Options) digest(v Item) (string, error) {
 // errExists is the error of an existing output; nothing is overwritten.
 var errExists = errors.New("it exists already: choose another name, or remove it")
 
+// Writable returns the items that a format can hold, and why the others are left out.
+func Writable(f Format, items []Item) (fit []Item, left []error) {
+	if f != CVAT {
+		return items, nil
+	}
+	for _, v := range items {
+		switch {
+		case strings.ContainsAny(v.ID, "\"\n\r"):
+			left = append(left, fmt.Errorf("%q: CVAT's list cannot hold a name with a quote or a newline", v.ID))
+		case strings.ContainsAny(path.Ext(v.ID), " \t"): // CVAT cuts the text after the quote at spaces
+			left = append(left, fmt.Errorf("%q: CVAT's list cannot hold an ending with a space", v.ID))
+		default:
+			fit = append(fit, v)
+		}
+	}
+	return fit, left
+}
+
 // Write exports items for a tool: CSV to a file, other formats to a folder, which must not
 // exist. notes are messages for the user.
 func Write(ctx context.Context, f Format, out string, items []Item, o Options) (notes []string, err error) {
@@ -53,6 +71,9 @@ func Write(ctx context.Context, f Format, out string, items []Item, o Options) (
 	}
 	if len(items) == 0 {
 		return nil, errors.New("there is nothing to export")
+	}
+	if _, left := Writable(f, items); len(left) > 0 {
+		return nil, left[0]
 	}
 	if f == CSV {
 		return nil, regular.WriteFile(out, func(w io.Writer) error { return writeCSV(w, items, o) })
@@ -223,9 +244,6 @@ func writeCVAT(ctx context.Context, dir string, items []Item, o Options) ([]stri
 			if err := ctx.Err(); err != nil {
 				return context.Cause(ctx)
 			}
-			if strings.ContainsAny(v.ID, "\"\n\r") && v.Class != "" {
-				return fmt.Errorf("%q: CVAT's list cannot hold a name with a quote or a newline", v.ID)
-			}
 			w, err := z.CreateHeader(&zip.FileHeader{Name: v.ID, Method: zip.Store})
 			if err != nil {
 				return err
@@ -241,9 +259,6 @@ func writeCVAT(ctx context.Context, dir string, items []Item, o Options) ([]stri
 			}
 			if v.Class != "" {
 				ext := path.Ext(v.ID)
-				if strings.ContainsAny(ext, " \t") { // CVAT cuts the text after the quote at spaces
-					return fmt.Errorf("%q: CVAT's list cannot hold an ending with a space", v.ID)
-				}
 				fmt.Fprintf(&lines, "\"%s\"%s %d\n", strings.TrimSuffix(v.ID, ext), ext, number[v.Class])
 			}
 		}

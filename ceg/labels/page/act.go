@@ -60,7 +60,7 @@ func body(r *http.Request, v any) error {
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {
-		return refuse(http.StatusBadRequest, "the request is not understood: %v", err)
+		return refuse(http.StatusBadRequest, "the request is not understood: %v", labels.Undecoded(err))
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return refuse(http.StatusBadRequest, "there is something behind the request")

@@ -40,7 +40,7 @@ func (c *control) event(raw json.RawMessage, id, project string, classes []strin
 	var e labels.Event
 	var a annotation
 	if err := json.Unmarshal(raw, &a); err != nil {
-		return e, err
+		return e, labels.Undecoded(err)
 	}
 	x, err := exchange.StudioLabel(raw, c.From)
 	if err != nil {

@@ -111,7 +111,7 @@ func (s *Server) compare(project, number, config string) (n, gone int, err error
 		for _, raw := range t.Annotations {
 			var a annotation
 			if err := json.Unmarshal(raw, &a); err != nil {
-				return fmt.Errorf("task %d: %w", t.ID, err)
+				return fmt.Errorf("task %d: %w", t.ID, labels.Undecoded(err))
 			}
 			if there[a.ID] = true; len(there) > maxAnnotations {
 				return tooMuch(fmt.Sprintf("more than %d annotations", maxAnnotations))

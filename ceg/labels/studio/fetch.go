@@ -1,7 +1,9 @@
 package studio
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -14,9 +16,10 @@ import (
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
-// find returns the image of a task: of the data set by what ledg has exported of it or by
-// its path, or else by its bytes, which are those of an image elsewhere if
-// the data set does not have them. Such an image counts against limits.
+// find returns the image of a task: of the data set by what ledg has exported of it, which its
+// path must not contradict, or else by its path, or else by its bytes, which are those of an image
+// elsewhere if the data set does not have them. Such an image counts against limits. What another
+// task says of an address does not count.
 func (s *Server) find(ctx context.Context, data map[string]json.RawMessage, c *control, b *budget) (Image, error) {
 	a := exchange.StudioImage(data)
 	var address string
@@ -27,34 +30,39 @@ func (s *Server) find(ctx context.Context, data map[string]json.RawMessage, c *c
 		return Image{}, fmt.Errorf("its address has %d bytes, at most %d are read", len(address), maxText)
 	}
 	a.Path = exchange.StudioPath(address)
-	name, upload := exchange.Uploaded(a.Path)
-	if upload {
-		a.Path = "" // the same name can be that of another image
-	}
+	_, upload := exchange.Uploaded(a.Path)
 	s.mu.Lock()
-	id, ok := s.known[address]
-	if err := error(nil); !ok && (a.ID != "" || a.Digest != "" || a.Path != "") {
-		id, err = s.matcher.Match(a)
-		ok = err == nil
+	there, known := "", s.seen[sha256.Sum256([]byte(address))]
+	if !upload { // whose name can be that of another image
+		there = s.matcher.Whole(a.Path)
+	}
+	id, err := cmp.Or(there, known), error(nil)
+	if a.ID != "" || a.Digest != "" {
+		if id, err = s.matcher.Match(exchange.Label{ID: a.ID, Digest: a.Digest}); err == nil && there != "" && id != there {
+			err = fmt.Errorf("its address is that of %s, and its ledg_id or ledg_sha256 that of %s", there, id)
+			s.mu.Unlock()
+			return Image{}, err
+		}
 	}
 	s.mu.Unlock()
-	if ok {
-		return s.remember(address, id), nil
+	if err == nil && id != "" {
+		return Image{ID: id}, nil
 	}
 	image, unread := s.fetch(ctx, address, b)
 	if unread == nil {
 		h := datasets.ContentHash(image)
 		h.Write(image)
-		a = exchange.Label{Digest: hex.EncodeToString(h.Sum(nil))}
-	} else if upload {
-		a = exchange.Label{Path: name}
+		a.Digest = hex.EncodeToString(h.Sum(nil))
 	}
 	s.mu.Lock()
-	id, err := s.matcher.Match(a)
-	s.mu.Unlock()
+	defer s.mu.Unlock()
+	id, err = s.matcher.Match(exchange.Label{Digest: a.Digest, Path: a.Path})
 	switch {
+	case err == nil && unread == nil:
+		s.remember(address, id)
+		fallthrough
 	case err == nil:
-		return s.remember(address, id), nil
+		return Image{ID: id}, nil
 	case unread == nil:
 		return Image{Data: image}, nil
 	}
@@ -69,14 +77,13 @@ func (s *Server) find(ctx context.Context, data map[string]json.RawMessage, c *c
 	return Image{}, fmt.Errorf("%.200q is no image of the run: %w", address, unread)
 }
 
-func (s *Server) remember(address, id string) Image {
-	const most = 1 << 18
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.known) < most {
-		s.known[address] = id
+// remember notes which image an address has shown.
+func (s *Server) remember(address, id string) {
+	const most = 1 << 17 // of about 100 bytes
+	if len(s.seen) == most {
+		clear(s.seen)
 	}
-	return Image{ID: id}
+	s.seen[sha256.Sum256([]byte(address))] = id
 }
 
 // fetch reads the image at an address. Its error is for the log alone, unless it is a refusal
@@ -84,8 +91,11 @@ func (s *Server) remember(address, id string) Image {
 func (s *Server) fetch(ctx context.Context, address string, b *budget) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
-	if b.bytes.Load() > maxPictures || b.pixels.Load() > maxPixels {
-		return nil, b.take(0, 0)
+	if err := b.take(0, 0); err != nil {
+		return nil, err
+	}
+	if b.wasted.Load() > maxPictures {
+		return nil, tooMuch(fmt.Sprintf("the request has more than %d MB of files that are too large or no images", maxPictures>>20))
 	}
 	reply, err := s.reach.open(ctx, address, s.authorize)
 	if err != nil {
@@ -93,10 +103,7 @@ func (s *Server) fetch(ctx context.Context, address string, b *budget) ([]byte, 
 	}
 	defer reply.Body.Close()
 	large := tooMuch(fmt.Sprintf("the image has more than %d MB or %d megapixels", maxPicture>>20, maxPicturePixels/1_000_000))
-	if n := reply.ContentLength; n > maxPicture {
-		if err := b.take(n, 0); err != nil {
-			return nil, err
-		}
+	if reply.ContentLength > maxPicture {
 		return nil, large
 	}
 	head, err := io.ReadAll(io.LimitReader(reply.Body, rgb.Magic))
@@ -108,25 +115,19 @@ func (s *Server) fetch(ctx context.Context, address string, b *budget) ([]byte, 
 	}
 	data, err := readAll(reply.Body, maxPicture-rgb.Magic)
 	data = append(head, data...)
-	if err := b.take(int64(len(data)), 0); err != nil {
-		return nil, err
+	var width, height int
+	if err == nil {
+		width, height, err = rgb.Size(data)
 	}
-	var much tooMuch
-	if errors.As(err, &much) {
-		return nil, large
-	}
-	if err != nil {
-		return nil, err
-	}
-	width, height, err := rgb.Size(data)
 	pixels := int64(width) * int64(height)
-	if err := b.take(0, max(pixels, 0)); err != nil {
+	if much := tooMuch(""); errors.As(err, &much) || pixels > maxPicturePixels {
+		err = large
+	}
+	if err != nil { // it costs the other tasks nothing
+		b.wasted.Add(int64(len(data)))
 		return nil, err
 	}
-	if pixels > maxPicturePixels {
-		return nil, large
-	}
-	return data, err
+	return data, b.take(int64(len(data)), max(pixels, 0))
 }
 
 // authorize adds the token of Label Studio's API to a request: a legacy one as it is, and for a

@@ -79,8 +79,9 @@ func release(slots chan struct{}) {
 	}
 }
 
-// budget counts what images are fetched for a request.
-type budget struct{ bytes, pixels, lines atomic.Int64 }
+// budget counts what images are fetched for a request; wasted are bytes of those that are not
+// taken.
+type budget struct{ bytes, pixels, wasted, lines atomic.Int64 }
 
 // mostLines bounds the lines about tasks that a request adds to the log.
 const mostLines = 20
@@ -88,7 +89,7 @@ const mostLines = 20
 // line reports whether a request may add a line about a task to the log.
 func (b *budget) line() bool { return b.lines.Add(1) <= mostLines }
 
-// take counts an image, whether or not it is within the limits of one.
+// take counts an image.
 func (b *budget) take(bytes, pixels int64) error {
 	if b.bytes.Add(bytes) > maxPictures || b.pixels.Add(pixels) > maxPixels {
 		return tooMuch(fmt.Sprintf("the images of the request are more than %d MB or %d megapixels in all: select fewer tasks at a time", maxPictures>>20, maxPixels/1_000_000))

@@ -1,8 +1,8 @@
 package studio
 
 import (
-	"cmp"
 	"context"
+	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
@@ -86,10 +86,10 @@ type Server struct {
 
 	mu      sync.Mutex
 	matcher *exchange.Matcher
-	key     string            // of Label Studio's API
-	hinted  bool              // that its address is not known
-	synced  map[string]bool   // projects whose annotations were read, by their uid
-	known   map[string]string // IDs by the addresses of their images
+	key     string                       // of Label Studio's API
+	hinted  bool                         // that its address is not known
+	synced  map[string]bool              // projects whose annotations were read, by their uid
+	seen    map[[sha256.Size]byte]string // IDs by the digests of addresses that have shown them
 }
 
 // Check returns an error for invalid settings of the connection to Label Studio.
@@ -115,7 +115,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	}
 	s := &Server{o: o, ctx: ctx, mux: http.NewServeMux(), reach: reach, matcher: exchange.NewMatcher(o.Data, o.Digests), key: o.Key,
 		fetching: make(chan struct{}, maxFetching),
-		synced:   make(map[string]bool), known: make(map[string]string)}
+		synced:   make(map[string]bool), seen: make(map[[sha256.Size]byte]string)}
 	up := func(http.ResponseWriter, *http.Request) (any, error) {
 		return map[string]string{"status": "UP", "model_class": "ledg"}, nil
 	}
@@ -206,12 +206,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// undecoded returns the error of a request that cannot be decoded, without names of Go's types.
+// undecoded returns the error of a request that cannot be decoded.
 func undecoded(err error) error {
-	if t := (*json.UnmarshalTypeError)(nil); errors.As(err, &t) {
-		return fmt.Errorf("the request cannot be read: its %s (%s) is not taken", cmp.Or(t.Field, "value"), t.Value)
-	}
-	return fmt.Errorf("the request cannot be read: %w", err)
+	return fmt.Errorf("the request cannot be read: %w", labels.Undecoded(err))
 }
 
 // read reads a request.
@@ -304,7 +301,7 @@ func (s *Server) webhook(_ http.ResponseWriter, r *http.Request) (any, error) {
 	for _, raw := range q.Annotations {
 		var a annotation
 		if err := json.Unmarshal(raw, &a); err != nil {
-			return nil, fmt.Errorf("project %d: the annotation cannot be read: %w", q.Project.ID, err)
+			return nil, fmt.Errorf("project %d: the annotation cannot be read: %w", q.Project.ID, labels.Undecoded(err))
 		}
 		t := tasks[a.Task]
 		t.Annotations = append(t.Annotations, raw)

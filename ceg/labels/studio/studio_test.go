@@ -262,6 +262,12 @@ func TestImages(t *testing.T) {
 		{`{"a":"/data/upload/2/11111111-1.png"}`, "bytes", "bytes are too many"}, // not north/1.png, of the same name
 		{`{"a":"/data/upload/2/22222222-1.png"}`, "north/1.png", ""},             // nobody has it
 		{`{"a":"x","ledg_id":"south/2.png"}`, "south/2.png", ""},
+		{`{"a":"x","ledg_id":"north/2.png"}`, "north/2.png", ""}, // whatever the task before said
+		{`{"a":"x"}`, "", "is no image of the run"},
+		{`{"a":"/data/local-files/?d=photos/north/1.png","ledg_id":"north/2.png"}`, "", "its address is that of north/1.png"},
+		{`{"a":"/data/local-files/?d=photos/north/1.png"}`, "north/1.png", ""},
+		{`{"a":"/data/local-files/?d=east/1.png"}`, "", "is no image of the run"},
+		{`{"a":"x","ledg_id":"north/2.png","ledg_sha256":"00"}`, "", "is no image of the run"},
 		{`{"a":"/data/local-files/?d=elsewhere/9.png"}`, "", "is no image of the run: it cannot be read"},
 		{`{"a":"/data/../api/users/9.png"}`, "", "not below /data/"},
 		{`{"a":"file:///etc/passwd"}`, "", `begins with "file"`},
@@ -323,6 +329,8 @@ func TestRefused(t *testing.T) {
 		{"/" + token + "/webhook", labelled("cow"), 422, `task 4: class \"cow\" is none of cat, dog`},
 		{"/" + token + "/webhook", labelled("cat", "dog"), 422, "has 2 choices, want one"},
 		{"/" + token + "/webhook", labelled(), 422, "has 0 choices, want one"},
+		{"/" + token + "/webhook", strings.Replace(labelled("cat"), `"id":9`, `"id":"x"`, 1), 422, "the annotation cannot be read: its id (string) is not taken"},
+		{"/" + token + "/webhook", strings.Replace(labelled("cat"), `"result":[`, `"lead_time":"x","result":[`, 1), 422, "its lead_time (string) is not taken"},
 		{"/" + token + "/webhook", strings.Replace(labelled("cat"), "north/1.png", "north/9.png", 1), 422, "no image of the run"},
 		{"/" + token + "/webhook", `{"action":"PROJECT_UPDATED"}`, 200, "ignored"},
 		{"/" + token + "/webhook", `{"action":"` + strings.Repeat("x", maxNotice) + `"}`, 413, "too large"},

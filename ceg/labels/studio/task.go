@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+
+	"github.com/ledg-go/ledg/ceg/labels"
 )
 
 // task is a task, with its annotations where an export has it.
@@ -78,7 +80,7 @@ func eachTask(r io.Reader, f func(t task) error) error {
 		return f(t)
 	})
 	if err != nil {
-		return fmt.Errorf("the export of Label Studio cannot be read: %w", err)
+		return fmt.Errorf("the export of Label Studio cannot be read: %w", labels.Undecoded(err))
 	}
 	return nil
 }
