@@ -203,7 +203,11 @@ func (s *simulation) estimated(d drawing, e *audit.Estimate, h *head.Linear) {
 	onSite := s.tally(h.Predict(s.p.Take(d.place).Features), d.place, nil).Share()
 	s.of("withdrawn: cross-validation, "+by).add(audit.Wilson(e.Seen), onRest)
 	s.of("withdrawn: left-out sites pooled, as a new site").add(audit.Wilson(e.Unseen), onSite)
-	if low, high, ok := e.Range(); ok {
+	low, high := 1., 0.
+	for _, d := range e.LeftOut {
+		low, high = min(low, d.Tally.Share()), max(high, d.Tally.Share())
+	}
+	if len(e.LeftOut) > 1 {
 		s.of("withdrawn: range over left-out sites, as a new site").add(audit.Interval{Share: (low + high) / 2, Low: low, High: high}, onSite)
 	}
 }

@@ -172,31 +172,47 @@ func (e *Estimate) warn() {
 	}
 }
 
-// Range returns the lowest and the highest accuracy over the left-out domains; ok is false with
-// fewer than two.
-func (e *Estimate) Range() (low, high float64, ok bool) {
-	if len(e.LeftOut) < 2 {
-		return 0, 0, false
-	}
+// FewestOfSite is the smallest number of labels of a left-out domain for which its accuracy is in
+// [Estimate.Range].
+const FewestOfSite = 10
+
+// Range returns the lowest and the highest accuracy over the left-out domains with at least
+// [FewestOfSite] labels, and their number; ok is false with fewer than two.
+func (e *Estimate) Range() (low, high float64, sites int, ok bool) {
 	low, high = 1, 0
 	for _, d := range e.LeftOut {
-		low, high = min(low, d.Tally.Share()), max(high, d.Tally.Share())
+		if d.Tally.Total >= FewestOfSite {
+			low, high, sites = min(low, d.Tally.Share()), max(high, d.Tally.Share()), sites+1
+		}
 	}
-	return low, high, true
+	return low, high, sites, sites > 1
 }
 
-// OnNew says how right a new site may be: "72 to 86% on the 3 sites, each left out in turn";
-// empty with fewer than two.
-func (e *Estimate) OnNew() string {
-	low, high, ok := e.Range()
-	if !ok {
-		return ""
+// OnNew says how right a new site may be, as its share and the rest of the sentence: "60%" and
+// "correct (59 of 98), each of the 14 sites left out in turn; 47 to 72% on the 5 sites with at least
+// 10 labels". Both are empty with fewer than two sites.
+func (e *Estimate) OnNew() (share, of string) {
+	if len(e.LeftOut) < 2 {
+		return "", ""
 	}
-	share := fmt.Sprintf("%.0f%%", 100*high)
-	if fmt.Sprintf("%.0f%%", 100*low) != share {
-		share = fmt.Sprintf("%.0f to %s", 100*low, share)
+	of = fmt.Sprintf("correct (%d of %d), each of the %d sites left out in turn", e.Unseen.Correct, e.Unseen.Total, len(e.LeftOut))
+	if low, high, sites, ok := e.Range(); ok {
+		all, which := fmt.Sprintf("%.0f%%", 100*high), ""
+		if fmt.Sprintf("%.0f%%", 100*low) != all {
+			all = fmt.Sprintf("%.0f to %s", 100*low, all)
+		}
+		if sites < len(e.LeftOut) {
+			which = fmt.Sprintf(" with at least %d labels", FewestOfSite)
+		}
+		of += fmt.Sprintf("; %s on the %d sites%s", all, sites, which)
 	}
-	return fmt.Sprintf("%s on the %d sites, each left out in turn", share, len(e.LeftOut))
+	return fmt.Sprintf("%.0f%%", 100*e.Unseen.Share()), of
+}
+
+// NewSite is [Estimate.OnNew] in one text.
+func (e *Estimate) NewSite() string {
+	share, of := e.OnNew()
+	return strings.TrimSpace(share + " " + of)
 }
 
 // NoInterval says why the estimate has no interval.
@@ -207,15 +223,18 @@ func (e *Estimate) NoInterval() string {
 	} else {
 		text += ": the same labels train and test in turn"
 	}
-	if len(e.LeftOut) > 1 {
-		text += fmt.Sprintf(". %d sites do not show how different the next one is: about half of simulated new sites were outside such a range", len(e.LeftOut))
+	if low, high, sites, ok := e.Range(); ok {
+		text += fmt.Sprintf(". %d sites do not show how different the next one is", sites)
+		if low >= 0.005 || high < 0.995 { // else nothing can be outside
+			text += ": about half of simulated new sites were outside such a range"
+		}
 	}
 	return text + "."
 }
 
 // Sentence summarises the estimate in one sentence.
 func (e *Estimate) Sentence() string {
-	if on := e.OnNew(); on != "" {
+	if on := e.NewSite(); on != "" {
 		return "on a new site: " + on
 	}
 	return fmt.Sprintf("on more images of these sites: %.0f%%", 100*e.Seen.Share())
@@ -234,7 +253,7 @@ func (e *Estimate) String() string {
 	b.WriteString("\n")
 	row := func(name, is, of string) { fmt.Fprintf(&b, "%-34s %-5s %s\n", name, is, of) }
 	share := func(t result.Tally) string { return fmt.Sprintf("%.0f%%", 100*t.Share()) }
-	if on := e.OnNew(); on != "" {
+	if on := e.NewSite(); on != "" {
 		fmt.Fprintf(&b, "  on a new site: %s\n", on)
 		for _, d := range e.LeftOut {
 			row("    "+d.Domain, share(d.Tally), fmt.Sprintf("%v correct", d.Tally))

@@ -51,7 +51,7 @@ func TestCrossByHand(t *testing.T) {
 	if len(e.LeftOut) != 2 || e.LeftOut[0].Domain != "a" || e.LeftOut[0].Tally.Correct != 4 || e.LeftOut[1].Domain != "b" || e.LeftOut[1].Tally.Correct != 2 {
 		t.Errorf("left out %+v", e.LeftOut)
 	}
-	if low, high, ok := e.Range(); low != 0.2 || high != 0.4 || !ok {
+	if low, high, sites, ok := e.Range(); low != 0.2 || high != 0.4 || sites != 2 || !ok {
 		t.Errorf("left out %v to %v", low, high)
 	}
 	if got := strings.Join(e.Warnings, "\n"); !strings.Contains(got, "cat is hardly ever predicted: 0 times, where 8 labels are cat") || !strings.Contains(got, "no label is fox") || strings.Contains(got, "differ") {
@@ -59,9 +59,33 @@ func TestCrossByHand(t *testing.T) {
 	}
 	e.Chosen = "maxherding"
 	// Neither selected labels nor three sites have an honest interval.
-	if text := e.String(); !strings.Contains(text, "on a new site: 20 to 40% on the 2 sites, each left out in turn\n") ||
+	if text := e.String(); !strings.Contains(text, "on a new site: 30% correct (6 of 20), each of the 2 sites left out in turn; 20 to 40% on the 2 sites\n") ||
 		!strings.Contains(text, "chosen by maxherding and are no random sample") || strings.Contains(text, "95%") {
 		t.Errorf("text:\n%s", text)
+	}
+}
+
+// Sites with few labels are in the sum and not in the range, and nothing is outside 0 to 100%.
+func TestFewLabelsOfASiteSetNoRange(t *testing.T) {
+	const outside = "about half of simulated new sites were outside"
+	for _, c := range []struct {
+		tallies [][2]int
+		want    string
+		outside bool
+	}{
+		{[][2]int{{0, 1}, {1, 1}, {9, 20}, {12, 16}}, "58% correct (22 of 38), each of the 4 sites left out in turn; 45 to 75% on the 2 sites with at least 10 labels", true},
+		{[][2]int{{0, 1}, {1, 1}, {9, 20}}, "45% correct (10 of 22), each of the 3 sites left out in turn", false},
+		{[][2]int{{0, 10}, {10, 10}}, "50% correct (10 of 20), each of the 2 sites left out in turn; 0 to 100% on the 2 sites", false},
+		{[][2]int{{5, 20}}, "", false},
+	} {
+		e := &audit.Estimate{}
+		for i, x := range c.tallies {
+			e.LeftOut = append(e.LeftOut, audit.Domain{Domain: string(rune('a' + i)), Tally: result.Tally{Correct: x[0], Total: x[1]}})
+			e.Unseen = e.Unseen.Add(e.LeftOut[i].Tally)
+		}
+		if got := e.NewSite(); got != c.want || strings.Contains(e.NoInterval(), outside) != c.outside {
+			t.Errorf("%v: %q, %q", c.tallies, got, e.NoInterval())
+		}
 	}
 }
 
@@ -147,7 +171,7 @@ func TestCrossLeavesGroupsOut(t *testing.T) {
 	}
 	l.Groups = groups
 	e, err := audit.Cross(l, memory)
-	if err != nil || e.Seen != (result.Tally{Total: 20}) || e.Groups != 4 || e.LeftOut != nil || e.OnNew() != "" {
+	if err != nil || e.Seen != (result.Tally{Total: 20}) || e.Groups != 4 || e.LeftOut != nil || e.NewSite() != "" {
 		t.Errorf("%+v, %v", e, err)
 	}
 	if text := e.String(); !strings.Contains(text, "from 20 labels (4 groups)") || strings.Contains(text, "duplicates") {
@@ -170,7 +194,7 @@ func TestOlderEstimate(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := e.String()
-	for _, want := range []string{"by logistic regression on the same features", "89 to 100% on the 2 sites, each left out in turn", "22/24 correct", "10/12 correct"} {
+	for _, want := range []string{"by logistic regression on the same features", "on a new site: 93% correct (13 of 14), each of the 2 sites left out in turn\n", "22/24 correct", "10/12 correct"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

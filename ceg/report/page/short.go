@@ -139,12 +139,8 @@ func (s *short) rate(out *result.Run, k *artifact.Artifact) {
 	}
 	if k != nil && k.Estimate != nil && last.Target.Total == 0 {
 		e := k.Estimate
-		if low, high, ok := e.Range(); ok {
-			share := fmt.Sprintf("%.0f%%", 100*high)
-			if from := fmt.Sprintf("%.0f", 100*low); from+"%" != share {
-				share = from + " to " + share
-			}
-			s.Share, s.Of = share, fmt.Sprintf("correct on a site that was left out, over the %d sites, each left out in turn (%s). A new site can be better or worse than all of these.", len(e.LeftOut), by(e))
+		if share, of := e.OnNew(); share != "" {
+			s.Share, s.Of = share, fmt.Sprintf("%s (%s). A new site can be better or worse than all of these.", of, by(e))
 		}
 		if last.SourceVal.Total == 0 {
 			seen := fmt.Sprintf("%.0f%%", 100*e.Seen.Share())

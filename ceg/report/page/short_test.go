@@ -133,7 +133,7 @@ func TestShortOfAnEstimate(t *testing.T) {
 	k := &artifact.Artifact{Domains: []string{"day", "dusk"}, Classes: l.ClassNames, Dim: 1, Features: make([]float32, 4), Estimate: e,
 		Missed: []artifact.Missed{{ID: "dusk/3.png", Class: 1, Seen: 0}}}
 	reads(t, photographed(t, config.NoTarget, []result.Accuracy{}, k), []string{
-		"<strong>50%</strong> correct on a site that was left out, over the 2 sites, each left out in turn",
+		"<strong>50%</strong> correct (4 of 8), each of the 2 sites left out in turn (cross-validation)",
 		"50% on more images of the training sites, by cross-validation",
 		"have no interval: the labels were chosen by maxherding and are no random sample",
 		"<th>site left out</th>", `<td>day</td><td class="n">2 of 4</td><td class="n">50%</td>`,
