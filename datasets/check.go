@@ -27,6 +27,8 @@ type Report struct {
 	// is applied.
 	Rotated  int    `json:"rotated"`
 	Decoding string `json:"decoding,omitempty"`
+	// Pictures counts what decoding revealed, by domain; empty for pixels that are no files.
+	Pictures []PictureCount `json:"pictures,omitempty"`
 	// Skipped lists the files that are not examples.
 	Skipped []Skipped `json:"skipped"`
 	// Identical lists the groups of identical images.
@@ -180,7 +182,7 @@ func Check(ctx context.Context, d *Dataset, t Truth, progress func(done, total i
 	if err != nil {
 		return nil, fmt.Errorf("check %s: %w", d.Name, err)
 	}
-	r.Rotated = int(rotated.Load())
+	r.Rotated, r.Pictures = int(rotated.Load()), d.Pictures()
 	sortSkipped(bad.files)
 	r.Unreadable = append([]Skipped{}, bad.files...)
 	r.Identical = identical(d, t, sums)

@@ -127,8 +127,9 @@ func indexPath(cacheDir, name, root string) string {
 	return filepath.Join(cacheDir, fmt.Sprintf("%s-%x.digests", fileName(name), sum[:8]))
 }
 
-// indexHead is the first line of an index file. Its number moves with contentDigest.
-const indexHead = "ledg digests 2"
+// indexHead is the first line of an index file. Its number moves with contentDigest, and when a
+// file is no longer an image.
+const indexHead = "ledg digests 3"
 
 // indexLine is "digest size mtime path", the path quoted.
 func indexLine(id string, r remembered) string {

@@ -3,6 +3,8 @@ package datasets
 import (
 	"fmt"
 	"path"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -21,6 +23,43 @@ var systemNames = map[string]bool{
 func Ignored(name string) bool {
 	return strings.HasPrefix(name, ".") || systemNames[strings.ToLower(name)]
 }
+
+// imageNames are endings of images; backups and halfDone are endings behind these of copies that
+// programs keep, and endings of downloads that have not ended.
+var (
+	imageNames = strings.Fields(".jpg .jpeg .jpe .jfif .png .gif .bmp .tif .tiff .webp .heic .avif")
+	backups    = strings.Fields("~ .bak .backup .orig .original _original .old .sav .save .swp .tmp .temp")
+	halfDone   = strings.Fields(".part .partial .crdownload .download .filepart .opdownload .icloud")
+)
+
+// NoPhoto returns the reason why a file is no photo of its own, by its name: a backup, a download
+// that has not ended, or a stub of a photo in iCloud, whose name photo is. It returns "" for others.
+func NoPhoto(name string) (photo, reason string) {
+	lower := strings.ToLower(name)
+	if strings.HasPrefix(name, ".") && strings.HasSuffix(lower, ".icloud") {
+		return name[1 : len(name)-len(".icloud")], "it is in iCloud only: download it, then run again"
+	}
+	if strings.HasPrefix(name, ".") {
+		return name, ""
+	}
+	for _, end := range halfDone {
+		if strings.HasSuffix(lower, end) {
+			return name, "a partial download, by its name"
+		}
+	}
+	if m := emacs.FindStringSubmatch(lower); m != nil {
+		lower = m[1] + m[2] + "~"
+	}
+	for _, end := range backups {
+		if rest, ok := strings.CutSuffix(lower, end); ok && slices.Contains(imageNames, path.Ext(rest)) {
+			return name, "a backup of an image, by its name"
+		}
+	}
+	return name, ""
+}
+
+// emacs matches numbered backups and files that are saved automatically.
+var emacs = regexp.MustCompile(`^(?:(.+)\.~\d+~|#(.+)#)$`)
 
 // CheckPatterns returns an error for patterns of Options.Patterns that are none.
 func CheckPatterns(patterns []string) error {

@@ -37,6 +37,7 @@ type fileSource struct {
 	// known is the index that was read when the folder was listed, until the next
 	// use.
 	known atomic.Pointer[knownIndex]
+	seen  seen
 }
 
 // knownIndex is an index and the path that it was read from.
@@ -89,7 +90,10 @@ func (s *fileSource) read(ctx context.Context, i int) (*rgb.Image, digest, error
 	if err != nil {
 		return nil, digest{}, err
 	}
-	m, err := s.decoding.Decode(ctx, b)
+	m, facts, err := s.decoding.Look(ctx, b)
+	if err == nil {
+		s.seen.note(i, facts)
+	}
 	return m, contentDigest(b), err
 }
 
@@ -256,6 +260,10 @@ func (l *lister) read(dir string) (folders, files []string, err error) {
 	}
 	for _, e := range list {
 		name := e.Name()
+		if photo, reason := NoPhoto(name); reason != "" && !e.IsDir() {
+			l.skip(path.Join(dir, photo), reason)
+			continue
+		}
 		if Ignored(name) {
 			continue
 		}
@@ -290,15 +298,14 @@ func notAnImage(fsys fs.FS, id string) string {
 		return "cannot be opened: " + bare(err).Error()
 	}
 	defer f.Close()
-	head := make([]byte, rgb.Magic)
-	n, err := io.ReadFull(f, head)
-	switch {
-	case n == 0 && err == io.EOF:
+	var strange *fs.PathError
+	switch err := rgb.Recognise(id, f); {
+	case err == io.EOF:
 		return "the file is empty"
-	case err != nil && err != io.ErrUnexpectedEOF && err != io.EOF:
+	case errors.As(err, &strange):
 		return "cannot be read: " + bare(err).Error()
-	case rgb.Format(head[:n]) == "":
-		return rgb.Strange(head[:n])
+	case err != nil:
+		return err.Error()
 	}
 	return ""
 }

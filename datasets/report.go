@@ -122,6 +122,9 @@ func (r *Report) String() string {
 		}
 		fmt.Fprintf(&b, "\n%s with an EXIF orientation %s.\n", plural(r.Rotated, "photo"), what)
 	}
+	for _, line := range PictureLines(r.Pictures, 0) {
+		b.WriteString("\n" + line + ".\n")
+	}
 	writeFiles(&b, r.Skipped, "file skipped", "files skipped")
 	crossing, within := r.identicalLines()
 	writeList(&b, crossing, "group of byte-identical images across "+word+"s", "groups of byte-identical images across "+word+"s")
@@ -190,7 +193,7 @@ func (r *Report) WriteTo(w io.Writer) (int64, error) {
 
 // found reports whether there is anything to say beyond the table.
 func (r *Report) found() bool {
-	return r.Rotated+len(r.Unreadable)+len(r.Skipped)+len(r.Identical)+len(r.Missing)+len(r.Differences)+len(r.Overruled) > 0 || r.Groups != nil && len(r.Groups.Mixed)+len(r.Groups.Crossing) > 0
+	return len(PictureLines(r.Pictures, 0))+r.Rotated+len(r.Unreadable)+len(r.Skipped)+len(r.Identical)+len(r.Missing)+len(r.Differences)+len(r.Overruled) > 0 || r.Groups != nil && len(r.Groups.Mixed)+len(r.Groups.Crossing) > 0
 }
 
 func (r *Report) unlabelled() int {

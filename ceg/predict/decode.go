@@ -10,9 +10,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/regular"
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
@@ -21,6 +23,9 @@ import (
 type decoder struct {
 	fit      rgb.Fit
 	decoding rgb.Decoding
+
+	mu   sync.Mutex
+	seen datasets.PictureCount
 }
 
 // filled is a batch of files that have been read.
@@ -60,16 +65,18 @@ func (d *decoder) one(ctx context.Context, path string, dst []uint8) (err error)
 	if err != nil {
 		return err
 	}
-	m, err := d.decoding.Decode(ctx, data)
+	m, facts, err := d.decoding.Look(ctx, data)
 	if err != nil {
 		return err
 	}
+	d.mu.Lock()
+	d.seen.Add(facts)
+	d.mu.Unlock()
 	d.fit.Into(&rgb.Image{Width: d.fit.Size, Height: d.fit.Size, Pix: dst}, m)
 	return nil
 }
 
-// readFile reads a file that begins as an image does, and of another its first
-// bytes.
+// readFile reads the file of an image. Of another, it reads the first bytes.
 func readFile(path string) ([]byte, error) {
 	f, err := regular.Open(path, rgb.MaxFile)
 	if info, at := os.Stat(path); err != nil && at == nil && info.IsDir() {
@@ -79,20 +86,20 @@ func readFile(path string) ([]byte, error) {
 		return nil, bare(err)
 	}
 	defer f.Close()
-	head := make([]byte, 64)
-	n, err := io.ReadFull(f, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, reason := datasets.NoPhoto(filepath.Base(path)); reason != "" {
+		return nil, errors.New(reason)
+	}
+	if err := rgb.Recognise(path, f); err != nil && !errors.Is(err, io.EOF) {
 		return nil, bare(err)
 	}
-	head = head[:n]
-	if rgb.Format(head) == "" {
-		return head, nil
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, bare(err)
 	}
-	buf := bytes.NewBuffer(head)
+	var buf bytes.Buffer
 	if info, err := f.Stat(); err == nil {
 		buf.Grow(int(info.Size()))
 	}
-	if _, err := io.Copy(buf, io.LimitReader(f, rgb.MaxFile)); err != nil {
+	if _, err := io.Copy(&buf, io.LimitReader(f, rgb.MaxFile)); err != nil {
 		return nil, bare(err)
 	}
 	return buf.Bytes(), nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/predict/shard"
+	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
@@ -46,6 +47,8 @@ type Summary struct {
 	// reasons, if any.
 	Failed     int
 	FailedFile string
+	// Pictures counts what decoding in this call revealed.
+	Pictures datasets.PictureCount
 	// First lists the first few of them with reasons.
 	First []string
 	// Embeddings is the file of features, empty for none, and Features their length.
@@ -94,9 +97,11 @@ func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err e
 	}
 	defer j.Close()
 	s.Resumed = j.done - j.failed
-	if s.Changed, err = p.work(ctx, l, j, o.Progress); err != nil {
+	d := &decoder{fit: p.fit, decoding: p.Decoding()}
+	if s.Changed, err = p.work(ctx, d, l, j, o.Progress); err != nil {
 		return s, err
 	}
+	s.Pictures = d.seen
 	if j.done == 0 && l.total == 0 {
 		return s, fmt.Errorf("no files in %s", strings.Join(o.Images, ", "))
 	}
@@ -160,10 +165,9 @@ func failedFile(out string) string { return strings.TrimSuffix(out, filepath.Ext
 // work predicts what the journal has not yet, one batch being read while the one
 // before it is computed. It reports whether the files that are passed over are others
 // than those in the journal.
-func (p *Predictor) work(ctx context.Context, l *listing, j *journal, progress func(done, total int)) (changed bool, err error) {
+func (p *Predictor) work(ctx context.Context, d *decoder, l *listing, j *journal, progress func(done, total int)) (changed bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	d := &decoder{p.fit, p.Decoding()}
 	type read struct {
 		b   *filled
 		err error

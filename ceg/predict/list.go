@@ -12,9 +12,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/ledg-go/ledg/ceg/predict/shard"
+	"github.com/ledg-go/ledg/datasets"
 )
 
 // listing is a sorted list of paths of any length, in memory up to runLength and
@@ -184,8 +184,8 @@ func (h *runHeap) Pop() any {
 }
 
 // find lists the files in folders, at any depth, and the files that are named themselves, unless
-// leaveOut says otherwise. In folders names that begin with a dot are left out, and links to
-// folders are not followed. Entries that cannot be images, such as a pipe, a broken link or an
+// leaveOut says otherwise. In folders names that begin with a dot or are a system's are left out,
+// and links to folders are not followed. Entries that cannot be images, such as a pipe, a broken link or an
 // unreadable folder, are listed, too, so that reading them reports the error. A folder that goes
 // away meanwhile is left out. A root that does not exist is an error.
 func find(roots []string, leaveOut func(path string) bool) (_ *listing, err error) {
@@ -243,7 +243,7 @@ func (l *listing) folder(dir string, leaveOut func(path string) bool) (folders [
 		for _, e := range entries {
 			path := filepath.Join(dir, e.Name())
 			switch kind := e.Type(); {
-			case strings.HasPrefix(e.Name(), ".") || leaveOut(path):
+			case ignored(e.Name()) || leaveOut(path):
 			case kind.IsDir():
 				folders = append(folders, path)
 			case kind&fs.ModeSymlink == 0 || !isFolder(path):
@@ -259,6 +259,12 @@ func (l *listing) folder(dir string, leaveOut func(path string) bool) (folders [
 			return folders, l.unlisted(dir, err)
 		}
 	}
+}
+
+// ignored reports whether a name stands for nothing, not even for a photo that is elsewhere.
+func ignored(name string) bool {
+	_, reason := datasets.NoPhoto(name)
+	return datasets.Ignored(name) && reason == ""
 }
 
 // unlisted is about a folder that could not be listed: it is to be among the files

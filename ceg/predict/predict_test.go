@@ -210,6 +210,7 @@ func gallery(t testing.TB, good int) (dir string, bad []string) {
 	copy(huge[16:], []byte{0, 0, 0xea, 0x60, 0, 0, 0xea, 0x60})
 	put(t, filepath.Join(dir, "huge.png"), huge)
 	put(t, filepath.Join(dir, ".hidden.png"), b.Bytes())
+	put(t, filepath.Join(dir, "Thumbs.db"), []byte("of a system"))
 	if err := os.Symlink(dir, filepath.Join(dir, "loop")); err != nil {
 		t.Log(err)
 	}
@@ -239,6 +240,8 @@ func TestFiles(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, labels.File), []byte("{}\n"), 0o666); err != nil { // is no failed image
 		t.Fatal(err)
 	}
+	put(t, filepath.Join(dir, "notes.png~"), []byte(content(t, filepath.Join(dir, "d0", "000.png")))) // a backup, which is not read
+	bad = append(bad[:3:3], "notes.png~", bad[3])
 	out := t.TempDir()
 	var want []predict.Prediction
 	for _, ext := range []string{".csv", ".jsonl", ".parquet"} {

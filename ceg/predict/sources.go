@@ -21,7 +21,7 @@ func (p *Predictor) Look(ctx context.Context, paths []string, each func(i int, f
 	if err := p.look(); err != nil {
 		return err
 	}
-	d := &decoder{p.fit, p.Decoding()}
+	d := &decoder{fit: p.fit, decoding: p.Decoding()}
 	for start := 0; start < len(paths); start += p.batch {
 		b, err := d.read(ctx, paths[start:min(start+p.batch, len(paths))])
 		if err != nil {

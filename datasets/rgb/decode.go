@@ -36,8 +36,8 @@ var ErrFormat = errors.New("none of " + formatNames)
 //     by R = (255-K)(255-C)/255, and so on, rounded.
 //   - JPEGs are decoded with libjpeg's integer arithmetic, from the inverse DCT to
 //     the colours, and match it bit for bit.
-//   - Of a GIF the first frame is read, of a TIFF the first page. Animated WebP,
-//     JPEG inside TIFF, and BMP with fewer than 8 bits a pixel are errors.
+//   - Of a GIF or WebP the first frame is read, of a TIFF the first page. JPEG inside
+//     TIFF, cameras' raw files, and BMP with fewer than 8 bits a pixel are errors.
 //   - Lossy WebP is converted with libwebp's integer arithmetic, bit for bit.
 //   - Colour profiles and gamma are ignored.
 //   - EXIF orientation is ignored, too, as in the pipelines of the published code.
@@ -59,11 +59,11 @@ func Decode(r io.Reader) (*Image, error) {
 // DecodeContext is [Decode] of data in memory with cancellation. Concurrent calls together
 // decode at most MaxPixels at a time; the others wait.
 func DecodeContext(ctx context.Context, data []byte) (*Image, error) {
-	return decode(ctx, data, func(f *format) decoder { return f.decode })
+	return Stored.Decode(ctx, data)
 }
 
 // decode decodes data by the decoder of its format that is chosen.
-func decode(ctx context.Context, data []byte, chosen func(*format) decoder) (*Image, error) {
+func decode(ctx context.Context, data []byte, facts *Facts, chosen func(*format) decoder) (*Image, error) {
 	width, height, err := Size(data)
 	if err != nil {
 		return nil, err
@@ -76,9 +76,16 @@ func decode(ctx context.Context, data []byte, chosen func(*format) decoder) (*Im
 	if weight > MaxPixels/2 {
 		runtime.GC() // the memory of the large one before, which is up to a gigabyte
 	}
-	m, err := chosen(formatOf(data))(ctx, data)
+	f := formatOf(data)
+	m, err := chosen(f)(ctx, data, facts)
 	if err != nil {
 		return nil, explain(err)
+	}
+	if facts != nil {
+		facts.look(m)
+		if f.name == "tiff" {
+			facts.pages(data)
+		}
 	}
 	return m, nil
 }
@@ -109,7 +116,7 @@ func checkSize(cfg image.Config) error {
 		return fmt.Errorf("the image is empty: %d x %d pixels", cfg.Width, cfg.Height)
 	}
 	if int64(cfg.Width)*int64(cfg.Height) > MaxPixels {
-		return fmt.Errorf("the image is too large: %d x %d pixels, the limit is %d in all; scale it down, with: magick mogrify -resize 50%% FILE", cfg.Width, cfg.Height, MaxPixels)
+		return fmt.Errorf("the image is too large: %d x %d pixels, the limit is %d in all; scale a copy down, with: magick FILE -resize 4000x4000 COPY.jpg", cfg.Width, cfg.Height, MaxPixels)
 	}
 	return nil
 }

@@ -30,19 +30,20 @@ type format struct {
 }
 
 // decoder makes pixels of a file.
-type decoder func(ctx context.Context, data []byte) (*Image, error)
+// It notes what it sees in facts, unless they are nil.
+type decoder func(ctx context.Context, data []byte, facts *Facts) (*Image, error)
 
 var formats = []format{
 	{"jpeg", "JPEG", []string{"\xff\xd8\xff"}, 1, jpegConfig, decodeJPEG, nil},
 	{"png", "PNG", []string{"\x89PNG\r\n\x1a\n"}, 0, png.DecodeConfig, decoded(png.Decode, FromImage), decoded(png.Decode, onWhite)},
 	{"gif", "GIF", []string{"GIF87a", "GIF89a"}, 0, gif.DecodeConfig, decodeGIF, whiteGIF},
 	{"bmp", "BMP", []string{"BM????\x00\x00\x00\x00"}, 0, bmp.DecodeConfig, decoded(bmp.Decode, FromImage), nil},
-	{"tiff", "TIFF", []string{"II*\x00", "MM\x00*"}, 0, tiff.DecodeConfig, decoded(tiff.Decode, FromImage), decoded(tiff.Decode, onWhite)},
-	{"webp", "WebP", []string{"RIFF????WEBPVP8"}, 0, webp.DecodeConfig, decodeWebP, whiteWebP},
+	{"tiff", "TIFF", []string{"II*\x00", "MM\x00*"}, 0, tiffConfig, decoded(tiff.Decode, FromImage), decoded(tiff.Decode, onWhite)},
+	{"webp", "WebP", []string{"RIFF????WEBPVP8"}, 0, webp.DecodeConfig, webPDecoder(false, 0), webPDecoder(true, 255)},
 }
 
-// Magic is the number of leading bytes that Format needs.
-const Magic = 16
+// Magic is the number of leading bytes that Format and Strange need.
+const Magic = 132
 
 // shown is how many bytes of a strange file an error shows.
 const shown = 8
@@ -101,10 +102,13 @@ func begins(data []byte, magic string) bool {
 
 // decoded decodes with a function of a package like image/png.
 func decoded(decode func(io.Reader) (image.Image, error), convert func(image.Image) *Image) decoder {
-	return func(_ context.Context, data []byte) (*Image, error) {
+	return func(_ context.Context, data []byte, facts *Facts) (*Image, error) {
 		src, err := decode(bytes.NewReader(data))
 		if err != nil {
 			return nil, err
+		}
+		if facts != nil {
+			facts.deep(src)
 		}
 		return convert(src), nil
 	}
@@ -112,7 +116,7 @@ func decoded(decode func(io.Reader) (image.Image, error), convert func(image.Ima
 
 // decodeGIF decodes the first frame. The rest of the picture has the transparent colour, or the
 // first.
-func decodeGIF(_ context.Context, data []byte) (*Image, error) {
+func decodeGIF(_ context.Context, data []byte, _ *Facts) (*Image, error) {
 	data, clear := opaqueGIF(data)
 	cfg, err := gif.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
@@ -165,22 +169,6 @@ func opaqueGIF(data []byte) (opaque []byte, clear uint8) {
 		at++
 	}
 	return data, 0
-}
-
-// decodeWebP decodes a WebP that is not animated. Lossy ones get their colours as
-// libwebp makes them.
-func decodeWebP(_ context.Context, data []byte) (*Image, error) {
-	src, err := webp.Decode(bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	switch src := src.(type) {
-	case *image.YCbCr:
-		return fromVP8(src), nil
-	case *image.NYCbCrA:
-		return fromVP8(&src.YCbCr), nil
-	}
-	return FromImage(src), nil
 }
 
 // explain marks a decoder's error about a file that ends too early.

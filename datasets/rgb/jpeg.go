@@ -20,7 +20,7 @@ func jpegConfig(r io.Reader) (image.Config, error) {
 }
 
 // decodeJPEG decodes a JPEG as libjpeg and Pillow do.
-func decodeJPEG(ctx context.Context, data []byte) (*Image, error) {
+func decodeJPEG(ctx context.Context, data []byte, _ *Facts) (*Image, error) {
 	p, err := libjpeg.Decode(ctx, data)
 	if err != nil {
 		return nil, err

@@ -8,7 +8,6 @@ import (
 	"image/gif"
 
 	"github.com/bep/imagemeta"
-	"golang.org/x/image/webp"
 )
 
 // Decoding is the rule by which an image file is decoded to pixels.
@@ -46,17 +45,25 @@ func ParseDecoding(word string) (Decoding, error) {
 
 // Decode is [DecodeContext] by this rule.
 func (d Decoding) Decode(ctx context.Context, data []byte) (*Image, error) {
-	if d == Stored {
-		return DecodeContext(ctx, data)
-	}
-	m, err := decode(ctx, data, func(f *format) decoder {
-		if f.white != nil {
+	return d.decode(ctx, data, nil)
+}
+
+// Look is Decode, and returns what the file reveals.
+func (d Decoding) Look(ctx context.Context, data []byte) (*Image, Facts, error) {
+	var f Facts
+	m, err := d.decode(ctx, data, &f)
+	return m, f, err
+}
+
+func (d Decoding) decode(ctx context.Context, data []byte, facts *Facts) (*Image, error) {
+	m, err := decode(ctx, data, facts, func(f *format) decoder {
+		if d == Photo && f.white != nil {
 			return f.white
 		}
 		return f.decode
 	})
-	if err != nil {
-		return nil, err
+	if err != nil || d == Stored {
+		return m, err
 	}
 	return m.upright(Orientation(data)), nil
 }
@@ -166,7 +173,7 @@ func blend(dst *Image, alpha func(x, y int) uint8) {
 }
 
 // whiteGIF decodes the first frame; around it, where it is smaller than the picture, is white.
-func whiteGIF(_ context.Context, data []byte) (*Image, error) {
+func whiteGIF(_ context.Context, data []byte, _ *Facts) (*Image, error) {
 	cfg, err := gif.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
 		return nil, err
@@ -180,29 +187,5 @@ func whiteGIF(_ context.Context, data []byte) (*Image, error) {
 	if r == all {
 		return frame, nil
 	}
-	dst := New(all.Dx(), all.Dy())
-	for i := range dst.Pix {
-		dst.Pix[i] = 255
-	}
-	for y := range frame.Height {
-		copy(dst.Pix[3*((r.Min.Y+y)*dst.Width+r.Min.X):], frame.Pix[3*y*frame.Width:3*(y+1)*frame.Width])
-	}
-	return dst, nil
-}
-
-// whiteWebP is decodeWebP on white.
-func whiteWebP(_ context.Context, data []byte) (*Image, error) {
-	src, err := webp.Decode(bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	switch src := src.(type) {
-	case *image.YCbCr:
-		return fromVP8(src), nil
-	case *image.NYCbCrA:
-		dst := fromVP8(&src.YCbCr)
-		blend(dst, func(x, y int) uint8 { return src.A[src.AOffset(src.Rect.Min.X+x, src.Rect.Min.Y+y)] })
-		return dst, nil
-	}
-	return onWhite(src), nil
+	return frame.on(all.Max, r.Min, 255), nil
 }

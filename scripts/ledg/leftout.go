@@ -73,6 +73,9 @@ func (f *trainFlags) leaveOut(cmd *cobra.Command, c *config.Config) ([]datasets.
 		progress = countProgress(cmd.ErrOrStderr(), "images")
 	}
 	images, err := datasets.Prepare(cmd.Context(), d, c.Data.ImageSize, f.cache, progress)
+	if line := d.SayPictures(); line != "" && f.data.dataset == photoDataset {
+		fmt.Fprintln(cmd.ErrOrStderr(), line)
+	}
 	if err == nil {
 		sayLeftOut(cmd.ErrOrStderr(), d)
 		return nil, images.Close()

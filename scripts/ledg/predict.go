@@ -14,6 +14,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/rundir/shell"
 	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/ceg/site/visit"
+	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
@@ -127,6 +128,9 @@ out, without a guarantee. --abstain needs a site with an audit.`,
 				fmt.Fprintf(out, ", %s of them before", humanize.Comma(int64(s.Resumed)))
 			}
 			fmt.Fprintf(out, ", %.1f images/s\n", float64(now)/seconds)
+			if line := datasets.SayPictures(s.Pictures); line != "" {
+				fmt.Fprintln(out, line)
+			}
 			if s.Changed {
 				fmt.Fprintf(out, "the files have changed since the interrupted call: new files that sort before its finished rows are not in the table\n")
 			}

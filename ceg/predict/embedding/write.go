@@ -45,7 +45,8 @@ type Options struct {
 	CacheDir string
 	// Origin describes the images and the network; Size and Seed are taken from the options.
 	Origin datasets.Origin
-	// Say receives a warning if different images have the same features; it may be nil.
+	// Say receives a warning if different images have the same features, and what is unusual about
+	// the images; it may be nil.
 	Say func(line string)
 	// Progress reports the number of finished images; it may be nil.
 	Progress func(done, total int)
@@ -105,7 +106,11 @@ func Write(ctx context.Context, path string, d *datasets.Dataset, truth datasets
 		return err
 	}
 	defer forget()
-	if err := s.computeAll(); err != nil {
+	err = s.computeAll()
+	if line := d.SayPictures(); line != "" && o.Say != nil {
+		o.Say(line)
+	}
+	if err != nil {
 		return err
 	}
 	if s.alike > 0 && o.Say != nil {
