@@ -22,13 +22,17 @@ type pkg struct {
 	// each type.
 	named, methods map[string][]ast.Node
 	imports        map[string][]string // by the name that code uses
+	// isVar are the specifications of variables at package level, pointerMethods the names of methods
+	// with a pointer receiver.
+	isVar          map[*ast.ValueSpec]bool
+	pointerMethods map[string]bool
 }
 
 // parse reads the package of a file: the other files of its folder, without tests, unless the
 // file is one.
 func parse(file string) (*pkg, error) {
-	p := &pkg{files: token.NewFileSet(), trees: map[string]*ast.File{}, named: map[string][]ast.Node{}, methods: map[string][]ast.Node{}, imports: map[string][]string{}}
-	const mode = parser.SkipObjectResolution // without comments
+	p := &pkg{files: token.NewFileSet(), trees: map[string]*ast.File{}, named: map[string][]ast.Node{}, methods: map[string][]ast.Node{}, imports: map[string][]string{}, isVar: map[*ast.ValueSpec]bool{}, pointerMethods: map[string]bool{}}
+	const mode = 0 // without comments
 	first, err := parser.ParseFile(p.files, file, nil, mode)
 	if err != nil {
 		return nil, fmt.Errorf("the code's digest: %w", err)
@@ -67,6 +71,9 @@ func (p *pkg) add(file string, tree *ast.File) {
 			if d.Recv != nil {
 				of := receiver(d)
 				p.methods[of] = append(p.methods[of], d)
+				if _, ok := d.Recv.List[0].Type.(*ast.StarExpr); ok {
+					p.pointerMethods[d.Name.Name] = true
+				}
 			} else if name := d.Name.Name; name != "init" && !p.isMain(d) {
 				p.named[name] = append(p.named[name], d)
 			}
@@ -74,6 +81,9 @@ func (p *pkg) add(file string, tree *ast.File) {
 			for _, s := range d.Specs {
 				for _, name := range names(s) {
 					p.named[name] = append(p.named[name], whole(d, s))
+				}
+				if v, ok := s.(*ast.ValueSpec); ok && d.Tok == token.VAR {
+					p.isVar[v] = true
 				}
 			}
 		}

@@ -8,7 +8,8 @@
 // version and checksum, or else of the whole program, so that any change counts.
 //
 // Code in other packages that the functions call does not count, nor do values that the program
-// changes while it runs.
+// reads while it runs. A variable that the functions read and other code of the package changes is an
+// error.
 package source
 
 import (
@@ -44,12 +45,13 @@ func (p place) isOwn() bool {
 // methods of their types.
 func Digest(values ...any) (string, error) {
 	places := callers()
+	calls := len(places)
 	for _, v := range values {
 		places = append(places, functions(reflect.ValueOf(v), 0)...)
 	}
 	var texts []string
-	for _, p := range places {
-		list, err := textsOf(p)
+	for i, p := range places {
+		list, err := textsOf(p, i >= calls)
 		if err != nil {
 			return "", err
 		}
@@ -123,8 +125,9 @@ func functions(v reflect.Value, depth int) (list []place) {
 	return list
 }
 
-// textsOf returns the declarations that a line of code depends on, or a substitute.
-func textsOf(p place) ([]string, error) {
+// textsOf returns the declarations that a line of code depends on, or a substitute. Of a registered
+// function, other code must not change the variables.
+func textsOf(p place, registered bool) ([]string, error) {
 	file := readable(p.file)
 	if file == "" {
 		text, err := build(p.function)
@@ -133,6 +136,11 @@ func textsOf(p place) ([]string, error) {
 	pkg, err := parse(file)
 	if err != nil {
 		return nil, err
+	}
+	if registered {
+		if err := pkg.changed(file, p.line); err != nil {
+			return nil, err
+		}
 	}
 	return pkg.closure(file, p.line, strings.HasPrefix(p.function, "main.main")), nil
 }

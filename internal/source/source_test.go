@@ -1,6 +1,7 @@
 package source
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -136,5 +137,62 @@ func TestReadable(t *testing.T) {
 	}
 	if readable(filepath.Join(t.TempDir(), "nothing.go")) != "" {
 		t.Error("a file that is not there can be read")
+	}
+}
+
+// A variable that a function reads may be changed by the function and what it calls, and by no other
+// code.
+func TestChanged(t *testing.T) {
+	const program = `package main
+
+var power, seen = 1.0, map[string]float64{}
+var table = []float64{1, 2}
+var setup struct{ power float64 }
+type mine struct{ power float64 }
+func (m *mine) set(x float64) { m.power = x }
+var own = mine{1}
+
+func helper(x float64) float64 { seen["x"] = x; return x * power }
+func main() {
+	other, local := 1.0, 2.0
+	local++
+	register("mine", func(x float64) float64 { local, x := local, x; local *= 2; return helper(x) + table[0] + setup.power + own.power + local })
+	CELL
+	println(other)
+}
+`
+	for cell, want := range map[string]string{
+		"power = 2":                                "power",
+		"for _, power = range table {}":            "power",
+		"for i := range 3 { power, other = 1, 2 }": "power",
+		"power++":                               "power",
+		"*(&power) = 3":                         "power",
+		"table[1] = 3":                          "table",
+		"table = append(table, 3)":              "table",
+		"clear(table)":                          "table",
+		"setup.power = 3":                       "setup",
+		"own.set(3)":                            "own",
+		"func() { local = 3 }()":                "local",
+		"local, fresh := 3.0, 4; _ = fresh":     "local",
+		"other = 2":                             "",
+		"power := 2.0; power++":                 "",
+		"table := []float64{1}; table[0] = 3":   "",
+		"println(power, table[0], setup.power)": "",
+		"m := mine{power: 2}; m.set(3)":         "",
+		"{ local := 2.0; local++ }":             "",
+	} {
+		file := filepath.Join(t.TempDir(), "main.go")
+		text := strings.Replace(program, "CELL", cell, 1)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p, err := parse(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = p.changed(file, strings.Count(text[:strings.Index(text, "register(")], "\n")+1)
+		if got := fmt.Sprint(err); want == "" && err != nil || want != "" && !strings.Contains(got, "the variable "+want+",") || strings.Contains(got, "\n") {
+			t.Errorf("%s: error %v, want one of %q", cell, err, want)
+		}
 	}
 }

@@ -30,7 +30,8 @@ type Step = objective.Step
 // A run with it is MarginDensity + "+fixmatch", or any other objective. A digest of the function's
 // source is part of a run's identity: with another constant in the function, or in a function,
 // constant or variable of the notebook that it uses, [Train] trains a new run. Other cells do not
-// count. For strategies that are not a scoring function, see active.Register.
+// count. A variable that it reads and that a cell assigns is an error, as its value is not source:
+// write a function of the value that returns the strategy, and register one name for each value. For strategies that are not a scoring function, see active.Register.
 func Strategy(name string, score func(c Pool) []float64) string {
 	registered(active.RegisterFunc(name, score))
 	return name

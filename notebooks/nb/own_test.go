@@ -64,12 +64,23 @@ func TestOwn(t *testing.T) {
 	nb.MustFinish(p.Run(context.Background(), study.Options{Dir: nb.Dir("study")}))
 }
 
+// ownPower is what no strategy may read, as TestOwnErrors sets it.
+var ownPower = 1.0
+
 func TestOwnErrors(t *testing.T) {
 	for want, f := range map[string]func(){
 		`query strategy "margin-density": the name is taken by a registered query strategy: choose another. In a notebook, declare it once`: func() { nb.Strategy("margin-density", nb.Pool.Entropy) },
 		"mine: on 12 random candidates: 1 scores for 12 candidates, want one each":                                                          func() { nb.Strategy("mine", func(nb.Pool) []float64 { return []float64{1} }) },
-		`input "u_wek", want one of y, r_label, x_weak`:                                                                                     func() { nb.Objective("mine", func(nb.Step) {}, "u_wek") },
-		`objective "fixmatch": the name is taken by a built-in objective: choose another`:                                                   func() { nb.Objective("fixmatch", func(nb.Step) {}, "y") },
+		"the variable ownPower, which its code reads, is changed outside of it (ownPower = 2)": func() {
+			ownPower = 2
+			nb.Strategy("mine", func(c nb.Pool) []float64 {
+				scores := c.Entropy()
+				scores[0] *= ownPower
+				return scores
+			})
+		},
+		`input "u_wek", want one of y, r_label, x_weak`:                                   func() { nb.Objective("mine", func(nb.Step) {}, "u_wek") },
+		`objective "fixmatch": the name is taken by a built-in objective: choose another`: func() { nb.Objective("fixmatch", func(nb.Step) {}, "y") },
 	} {
 		text := ""
 		func() {
