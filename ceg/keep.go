@@ -66,7 +66,7 @@ func (r *run) keep(ctx context.Context, o Options) error {
 			if class >= 0 && (e.Domain == p.Target || e.Split == datasets.Val) {
 				k.Measured, k.Class, k.Logits = append(k.Measured, e), append(k.Class, class), append(k.Logits, logits...)
 			}
-			if _, labelled := p.Label(e.ID); !labelled && !p.IsGone(e.ID) {
+			if _, labelled := p.Label(e.ID); !labelled && !p.IsGone(e.ID) && (e.Split != datasets.Test || e.Domain == p.Target) {
 				k.See(e, logits)
 			}
 			at++
@@ -111,7 +111,7 @@ func (r *run) typicalSample(none map[int]bool) map[int]bool {
 	p := r.campaign
 	var list, val []int
 	for i, e := range p.Data.Examples {
-		if p.IsGone(e.ID) || e.Domain == p.Target || none[i] {
+		if p.IsGone(e.ID) || e.Domain == p.Target || e.Split == datasets.Test || none[i] {
 			continue
 		}
 		list = append(list, i)

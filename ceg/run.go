@@ -323,6 +323,9 @@ func (r *run) finish() (*result.Result, error) {
 		if res.Target == config.NoTarget {
 			res.Note = "there is no target domain, so there is nothing to measure with"
 		}
+		if records[len(records)-1].HeldOut().Total > 0 {
+			res.Note = "the test images are of the domains of training: there are no labels of a target domain"
+		}
 	}
 	if err := r.folder.Finish(res); err != nil {
 		return nil, err

@@ -193,7 +193,7 @@ func (c *chooser) choose() error {
 	c.place = c.first(placeColumns, func(x *column) bool { return x.filled > 0 && !x.mostly(x.paths) && !slices.Contains(c.group, x.index) })
 	c.split = c.first(splitColumns, func(x *column) bool {
 		for text := range x.values {
-			if !splitNames[strings.ToLower(text)] {
+			if _, ok := ParseSplit(text); !ok {
 				return false
 			}
 		}

@@ -20,15 +20,20 @@ const (
 	// Val is the validation part of a source domain (crossval in PACS). For a target domain both
 	// parts are the test set. Unlabelled examples are never in it.
 	Val
+	// Test is held out of a source domain: never queried or trained on, only measured. Only data
+	// sets that come with splits have it.
+	Test
 )
 
-// String returns "train" or "val".
+// String returns "train", "val" or "test".
 func (s Split) String() string {
 	switch s {
 	case Train:
 		return "train"
 	case Val:
 		return "val"
+	case Test:
+		return "test"
 	}
 	return fmt.Sprintf("Split(%d)", uint8(s))
 }
@@ -74,7 +79,11 @@ type Dataset struct {
 	Groups     []int
 	GroupNames []string
 	Ungrouped  int
+	// SplitsBy says where the splits are specified, such as "split folders"; empty for drawn and
+	// published ones.
+	SplitsBy string
 
+	given  []Split // of the examples as specified, nil without SplitsBy
 	source source
 	index  map[string]int
 }
@@ -208,7 +217,7 @@ func (d *Dataset) finish(t Truth) error {
 			return fmt.Errorf("data set %s: %s: domain %d is not in 0..%d", d.Name, e.ID, e.Domain, len(d.Domains)-1)
 		case t.classes[i] != Unknown && (t.classes[i] < 0 || t.classes[i] >= len(d.Classes)):
 			return fmt.Errorf("data set %s: %s: class %d is not in 0..%d", d.Name, e.ID, t.classes[i], len(d.Classes)-1)
-		case e.Split > Val:
+		case e.Split > Test:
 			return fmt.Errorf("data set %s: %s: unknown split %d", d.Name, e.ID, e.Split)
 		case i > 0 && compareExamples(d.Examples[i-1], e) > 0:
 			return fmt.Errorf("data set %s: example %s comes after %s, but examples are sorted by domain and ID",

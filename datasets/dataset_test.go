@@ -48,7 +48,7 @@ func TestNewGeneratedErrors(t *testing.T) {
 		{"too few classes", sixExamples, []int{0, 1}, []string{"2 classes for 6 examples"}},
 		{"domain", edit(5, Example{"b/2", 2, Val}), sixClasses, []string{"b/2", "domain 2", "0..1"}},
 		{"class", sixExamples, []int{0, 1, 0, 0, -2, 0}, []string{"b/1", "class -2", "0..1"}},
-		{"split", edit(0, Example{"a/0", 0, 2}), sixClasses, []string{"a/0", "split 2"}},
+		{"split", edit(0, Example{"a/0", 0, 3}), sixClasses, []string{"a/0", "split 3"}},
 		{"order", edit(0, Example{"a/9", 0, Train}), sixClasses, []string{"a/1 comes after a/9"}},
 		{"twice", edit(3, Example{"a/0", 1, Train}), sixClasses, []string{"two examples", "a/0"}},
 	} {

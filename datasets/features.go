@@ -21,8 +21,8 @@ const FeaturesFile = "features"
 //   - domains [N], numbers or names; without it all examples are of one domain, "all"
 //   - ids [N], text or numbers (also called id, paths or path); without it the rows'
 //     numbers
-//   - splits [N], 0 or "train" and 1 or "val"; without it floor(0.9 n) of the n
-//     examples of a class in a domain are Train, drawn from the seed
+//   - splits [N] (also called split), 0, 1 and 2 or names of splits (see [ParseSplit]); without
+//     it floor(0.9 n) of the n examples of a class in a domain are Train, drawn from the seed
 //   - class_names, domain_names: the names of the numbers; without them these
 //
 // Names may also be in the metadata of a .safetensors or .parquet file, as JSON lists,
@@ -94,10 +94,10 @@ func (f *featureFile) dataset(path string, opts Options) (*Dataset, Truth, error
 	}
 	var t Truth
 	for _, e := range entries {
-		if e.class == Unknown {
-			e.Split = Train // an example of unknown class is never in Val
-		}
 		d.Examples, t.classes = append(d.Examples, e.Example), append(t.classes, e.class)
+		if d.SplitsBy != "" {
+			d.given = append(d.given, e.given)
+		}
 	}
 	d.source = &Features{Views: kinds, Dim: dim, path: path, array: x.Rows(), rows: rows, examples: d.Examples, originals: from, close: f.Close}
 	if err := d.finish(t); err != nil {
@@ -188,6 +188,15 @@ func (f *featureFile) entries(labels, domains []int, d *Dataset, from *originals
 	if err != nil {
 		return nil, nil, err
 	}
+	column, by, err := splitsOf(ids, opts.Labels)
+	if err != nil {
+		return nil, nil, err
+	}
+	if d.SplitsBy = by; by != "" {
+		splits = column
+	} else if splits != nil {
+		d.SplitsBy = "splits of the file"
+	}
 	byRow := make([]entry, f.rows)
 	for i := range byRow {
 		if domains[i] < 0 {
@@ -208,14 +217,15 @@ func (f *featureFile) entries(labels, domains []int, d *Dataset, from *originals
 	for _, row := range rows {
 		sorted = append(sorted, byRow[row])
 	}
-	if splits == nil {
-		least := 0
-		if len(ofClass(opts.Labels)) > 0 || from != nil && slices.Contains(labels, Unknown) {
-			least = fewLabels
-		}
-		splitByRule(sorted, d.Domains, d.Classes, opts.Seed, least, opts.groups)
+	if splits != nil && by == "" && !slices.ContainsFunc(splits, func(s Split) bool { return s != Train }) {
+		d.SplitsBy = "" // the file has no validation images
+		return sorted, rows, nil
 	}
-	return sorted, rows, nil
+	own := sorted
+	if from == nil { // whose labels are all that there are
+		own = nil
+	}
+	return sorted, rows, d.divide(sorted, opts.Seed, leastOf(len(ofClass(opts.Labels)) > 0, own), opts.groups)
 }
 
 // relabel puts the classes that labels are given for into the numbers of the examples called

@@ -156,28 +156,37 @@ func (f *featureFile) ids() ([]string, error) {
 	return list, nil
 }
 
-// splits reads which examples are for training; nil if the file does not say.
+// splits reads the splits of the examples; nil if the file does not say.
 func (f *featureFile) splits() ([]Split, error) {
-	if !f.Has("splits") {
+	name := "splits"
+	if !f.Has(name) {
+		name = "split"
+	}
+	if !f.Has(name) {
 		return nil, nil
 	}
-	a, err := f.vector("splits")
+	a, err := f.vector(name)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]Split, f.rows)
+	return ReadSplits(a, f.rows)
+}
+
+// ReadSplits reads an array of splits, numbers or names, with an element for each of n rows.
+func ReadSplits(a *arrays.Array, n int) ([]Split, error) {
+	list := make([]Split, n)
 	if isText(a) {
-		text, err := f.text(a)
+		text, err := arrays.Strings(a)
 		if err != nil {
 			return nil, err
 		}
+		if len(text) != n {
+			return nil, a.Errorf("%d strings, want %d", len(text), n)
+		}
 		for i, s := range text {
-			switch s {
-			case "train":
-			case "val":
-				list[i] = Val
-			default:
-				return nil, a.Errorf("row %d: %q, want train or val", i, s)
+			var ok bool
+			if list[i], ok = ParseSplit(s); !ok {
+				return nil, a.Errorf("row %d: %q, want train, val or test", i, s)
 			}
 		}
 		return list, nil
@@ -186,9 +195,12 @@ func (f *featureFile) splits() ([]Split, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(numbers) != n {
+		return nil, a.Errorf("%d elements, want %d", len(numbers), n)
+	}
 	for i, v := range numbers {
-		if v != 0 && v != 1 {
-			return nil, a.Errorf("row %d: %d, want 0 (train) or 1 (val)", i, v)
+		if v < 0 || v > int(Test) {
+			return nil, a.Errorf("row %d: %d, want 0 (train), 1 (val) or 2 (test)", i, v)
 		}
 		list[i] = Split(v)
 	}

@@ -80,7 +80,7 @@ func TestFeatures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Example{{"a b", 0, Val}, {"c", 0, Train}, {"b", 1, Train}, {"d", 1, Train}}
+	want := []Example{{"a b", 0, Val}, {"c", 0, Test}, {"b", 1, Train}, {"d", 1, Train}}
 	if !slices.Equal(d.Examples, want) {
 		t.Errorf("got %v, want %v", d.Examples, want)
 	}
@@ -195,7 +195,7 @@ func TestFeaturesErrors(t *testing.T) {
 		{"domains: row 0: -1, want 0 or more", nil, []safetensors.Entry{fourVectors, intEntry("domains", -1, 0, 0, 0)}},
 		{"ids: 2 strings, but features has 4 rows", nil, []safetensors.Entry{fourVectors, textEntry("ids", "a\nb\n")}},
 		{"two examples are called a", nil, []safetensors.Entry{fourVectors, textEntry("ids", "a\nb\na\nc\n")}},
-		{"splits: row 3: 2, want 0 (train) or 1 (val)", nil, []safetensors.Entry{fourVectors, intEntry("splits", 0, 1, 0, 2)}},
+		{"splits: row 3: 3, want 0 (train), 1 (val) or 2 (test)", nil, []safetensors.Entry{fourVectors, intEntry("splits", 0, 1, 0, 3)}},
 		{`the metadata name the views clean,weak, but features has 1`, map[string]string{"views": "clean,weak"}, []safetensors.Entry{fourVectors}},
 		{`the metadata call view 0 "weak"`, map[string]string{"views": "weak"}, []safetensors.Entry{fourVectors}},
 	} {

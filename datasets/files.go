@@ -23,6 +23,7 @@ import (
 type entry struct {
 	Example
 	class int
+	given Split // as it is specified
 }
 
 // fileSource reads examples from a file system, where their IDs are paths.
@@ -116,6 +117,9 @@ func assemble(d *Dataset, fsys fs.FS, entries []entry) (*Dataset, Truth, error) 
 	t := Truth{classes: make([]int, len(entries))}
 	for i, e := range entries {
 		d.Examples[i], t.classes[i] = e.Example, e.class
+		if d.SplitsBy != "" {
+			d.given = append(d.given, e.given)
+		}
 	}
 	d.source = &fileSource{d: d, fsys: fsys}
 	if err := d.finish(t); err != nil {
@@ -140,6 +144,7 @@ type lister struct {
 	// leaves returns the reason why a link is not followed; nil follows all.
 	leaves  func(id string) error
 	skipped []Skipped
+	splits  bool // folders name them
 	// looked reports the number of examined files; files is the number before.
 	looked func(files int)
 	files  int

@@ -51,8 +51,9 @@ const Unlabelled = "_unlabeled"
 //
 // JPEG, PNG, GIF, BMP, TIFF and WebP files are examples, by content; an example's ID is its
 // path. Other files, and files and folders at other depths, are listed in Dataset.Skipped with a
-// reason; names that begin with a dot are ignored. In each domain, floor(0.9 n) of a class's n
-// images are Train, drawn with the seed, and the rest Val; unlabelled images are Train. If some
+// reason; names that begin with a dot are ignored. The layout or opts.Labels name the splits. Without,
+// floor(0.9 n) of a class's n images in a domain are Train, and at least one, drawn with the seed, and the rest Val;
+// unlabelled images are Train. If some
 // images are unlabelled or opts.Labels is not empty, a class with fewer than five labelled
 // images in a domain has no Val images there.
 //
@@ -65,17 +66,23 @@ func Folder(fsys fs.FS, opts FolderOptions) (*Dataset, Truth, error) {
 	if err != nil {
 		return nil, Truth{}, fmt.Errorf("data set %s: %w", d.Name, err)
 	}
-	least := 0
-	if len(ofClass(opts.Labels)) > 0 || slices.ContainsFunc(entries, func(e entry) bool { return e.class == Unknown }) {
-		least = fewLabels
+	if err := d.divide(entries, opts.Seed, leastOf(len(ofClass(opts.Labels)) > 0, entries), opts.groups); err != nil {
+		return nil, Truth{}, fmt.Errorf("data set %s: %w", d.Name, err)
 	}
-	splitByRule(entries, d.Domains, d.Classes, opts.Seed, least, opts.groups)
 	return assemble(d, fsys, entries)
 }
 
 // fewLabels is how many images of a class and a domain there have to be for a
-// validation image where not all images came with a class.
-const fewLabels = 5
+// validation image where not all images came with a class, and oneLabel where all did.
+const fewLabels, oneLabel = 5, 2
+
+// leastOf returns one of the two: fewLabels with labels of a table or entries to train on of unknown class.
+func leastOf(table bool, entries []entry) int {
+	if table || slices.ContainsFunc(entries, func(e entry) bool { return e.class == Unknown && e.Split == Train }) {
+		return fewLabels
+	}
+	return oneLabel
+}
 
 func scanFolder(fsys fs.FS, opts FolderOptions) (*Dataset, []entry, error) {
 	d := &Dataset{Name: opts.Name}
@@ -122,6 +129,9 @@ func scanFolder(fsys fs.FS, opts FolderOptions) (*Dataset, []entry, error) {
 		return d, nil, err
 	}
 	if d.Domains, list, err = l.bySite(d.Domains, list, opts.Labels, perClass); err != nil {
+		return d, nil, err
+	}
+	if d.SplitsBy, err = l.bySplit(list, opts.Labels); err != nil {
 		return d, nil, err
 	}
 	isClass := func(name string) bool {

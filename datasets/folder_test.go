@@ -29,11 +29,11 @@ func TestFolder(t *testing.T) {
 	if want := []string{"Zebra", "cat", "dog"}; !slices.Equal(d.Classes, want) {
 		t.Errorf("classes %v, want %v", d.Classes, want)
 	}
-	want := []string{ // one of two is train, and none of one; which is the seed's doing
-		"Own/cat/x y.JPG Own cat val",
+	want := []string{ // one of two is train, and the only one; which is the seed's doing
+		"Own/cat/x y.JPG Own cat train",
 		"Own/dog/1.png Own dog val",
 		"Own/dog/really a jpeg.png Own dog train",
-		"web/Zebra/a.png web Zebra val",
+		"web/Zebra/a.png web Zebra train",
 		"web/cat/10.png web cat val",
 		"web/cat/9.png web cat train",
 	}
@@ -131,7 +131,7 @@ func TestSplit(t *testing.T) {
 		return m
 	}
 	a := split(1, fsys)
-	for cell, want := range map[string]int{"d/a": 0, "d/b": 8, "d/c": 9, "e/a": 9, "e/b": 35} {
+	for cell, want := range map[string]int{"d/a": 1, "d/b": 8, "d/c": 9, "e/a": 9, "e/b": 35} {
 		got := 0
 		for i := range sizes[cell] {
 			if a[fmt.Sprintf("%s/%02d.png", cell, i)] == Train {

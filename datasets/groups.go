@@ -182,7 +182,7 @@ func (d *Dataset) GroupNotes(t Truth) (notes []string) {
 // splitByGroup assigns every entry to Train or Val, all of a group to one of them: groups are
 // visited in an order drawn from the seed and their names alone. A group becomes Val if that
 // brings the number of Val images closer, or equally close, to a tenth for every class in a
-// domain. So of groups of one size a class needs five. A group with an image of unknown class is
+// domain, and leaves a training image of each. So of groups of one size a class needs five. A group with an image of unknown class is
 // Train, since unlabelled images are trained on, too.
 func splitByGroup(entries []entry, seedValue uint64, g *grouper) {
 	type cell [2]int // domain, class
@@ -193,6 +193,7 @@ func splitByGroup(entries []entry, seedValue uint64, g *grouper) {
 		unknown bool
 	}
 	units, missing := make(map[string]*unit), make(map[cell]int) // tenths of Val images that are still missing
+	train := make(map[cell]int)                                  // ten times the Train images
 	for i := range entries {
 		e := &entries[i]
 		e.Split = Train
@@ -208,6 +209,7 @@ func splitByGroup(entries []entry, seedValue uint64, g *grouper) {
 		u.members = append(u.members, e)
 		u.unknown = u.unknown || e.class == Unknown
 		missing[cell{e.Domain, e.class}]++
+		train[cell{e.Domain, e.class}] += 10
 	}
 	drawn := slices.SortedFunc(maps.Values(units), func(a, b *unit) int {
 		return cmp.Or(cmp.Compare(a.order, b.order), strings.Compare(a.key, b.key))
@@ -216,19 +218,21 @@ func splitByGroup(entries []entry, seedValue uint64, g *grouper) {
 		if u.unknown {
 			continue
 		}
-		own, farther := make(map[cell]int), 0
+		own, farther, last := make(map[cell]int), 0, false
 		for _, e := range u.members {
 			own[cell{e.Domain, e.class}] += 10
 		}
 		for c, n := range own {
 			farther += max(missing[c]-n, n-missing[c]) - max(missing[c], -missing[c])
+			last = last || n == train[c]
 		}
-		if farther > 0 {
+		if farther > 0 || last {
 			continue
 		}
 		for _, e := range u.members {
 			e.Split = Val
 			missing[cell{e.Domain, e.class}] -= 10
+			train[cell{e.Domain, e.class}] -= 10
 		}
 	}
 }

@@ -15,18 +15,19 @@ const OneDomain = "all"
 // layout reads domain and class of an image in its path.
 type layout struct {
 	template string
-	path     *regexp.Regexp // with the groups site and class, as far as there are
+	path     *regexp.Regexp // with the groups site, class and split, as far as there are
 	site     *regexp.Regexp // names the site instead; nil if the path does
 }
 
 // fields are what a folder of a template may stand for.
 var fields = map[string]string{
-	"site": `(?P<site>[^/]+)`, "domain": `(?P<site>[^/]+)`, "class": `(?P<class>[^/]+)`, "split": `[^/]+`, "name": `[^/]+`,
+	"site": `(?P<site>[^/]+)`, "domain": `(?P<site>[^/]+)`, "class": `(?P<class>[^/]+)`, "split": `(?P<split>[^/]+)`, "name": `[^/]+`,
 }
 
 // newLayout compiles a template, such as "{site}/{class}/{name}", and a rule for sites; of two
 // empty ones it is nil. A folder of a template is a word in braces (site, class, split or name),
-// * for any one folder, ** for any number of them, or a folder's own name.
+// * for any one folder, ** for any number of them, or a folder's own name. With a split, images may
+// also lie beside the folders of classes, without a class.
 func newLayout(template, site string) (*layout, error) {
 	if template == "" && site == "" {
 		return nil, nil
@@ -56,8 +57,12 @@ func newLayout(template, site string) (*layout, error) {
 		switch {
 		case last != (isField && word == "name"):
 			return nil, fmt.Errorf("layout %q: want {name} at its end, and there alone, such as {site}/{class}/{name}", template)
-		case isField && used[word] && word != "split":
+		case isField && used[word]:
 			return nil, fmt.Errorf("layout %q: {%s} is there twice", template, word)
+		case word == "class" && isField && used["split"]:
+			used[word] = true
+			b.WriteString("(?:" + group + "/)?")
+			continue
 		case isField:
 			used[word] = true
 			b.WriteString(group)
@@ -89,12 +94,12 @@ func CheckLayout(template, site string) error {
 	return err
 }
 
-// of returns site and class of an image, empty for none; ok is false for one that the layout does
-// not fit, and why says so.
-func (l *layout) of(id string) (site, class, why string, ok bool) {
+// of returns site, class and split of an image, empty for none; ok is false for one that the layout
+// does not fit, and why says so.
+func (l *layout) of(id string) (site, class, split, why string, ok bool) {
 	m := l.path.FindStringSubmatch(id)
 	if m == nil {
-		return "", "", "its path is not of the layout " + l.template, false
+		return "", "", "", "its path is not of the layout " + l.template, false
 	}
 	for i, name := range l.path.SubexpNames() {
 		switch name {
@@ -102,22 +107,24 @@ func (l *layout) of(id string) (site, class, why string, ok bool) {
 			site = m[i]
 		case "class":
 			class = m[i]
+		case "split":
+			split = m[i]
 		}
 	}
 	if l.site == nil {
 		if site == "" {
 			site = OneDomain
 		}
-		return site, class, "", true
+		return site, class, split, "", true
 	}
 	m = l.site.FindStringSubmatch(id)
 	if m == nil {
-		return "", "", "the site rule " + l.site.String() + " does not match its path", false
+		return "", "", "", "the site rule " + l.site.String() + " does not match its path", false
 	}
 	if site = m[0]; len(m) > 1 {
 		site = m[1]
 	}
-	return site, class, "", site != ""
+	return site, class, split, "", site != ""
 }
 
 // byLayout lists the images of all folders, with their domains and classes by a layout.
@@ -138,10 +145,17 @@ func (l *lister) byLayout(rule *layout, perClass map[string]int) (domains []stri
 			return nil, nil, err
 		}
 		for _, id := range ids {
-			site, class, why, ok := rule.of(id)
+			site, class, split, why, ok := rule.of(id)
 			if !ok {
 				l.skip(id, why)
 				continue
+			}
+			e := named{Example: Example{ID: id}}
+			if split != "" {
+				if e.Split, ok = ParseSplit(split); !ok {
+					return nil, nil, fmt.Errorf("%s: the folder %q is no split, such as train, val or test; in a layout * stands for a folder of any name", id, split)
+				}
+				l.splits = true
 			}
 			site, class = SameName(site), SameName(class)
 			if class == Unlabelled {
@@ -151,9 +165,9 @@ func (l *lister) byLayout(rule *layout, perClass map[string]int) (domains []stri
 				if err := ValidClass(class); err != nil {
 					return nil, nil, fmt.Errorf("%s: %w", id, err)
 				}
-				perClass[class]++
 			}
-			sites[site] = append(sites[site], named{Example: Example{ID: id}, class: class})
+			e.class = class
+			sites[site] = append(sites[site], e)
 		}
 	}
 	for site := range sites {
@@ -167,6 +181,12 @@ func (l *lister) byLayout(rule *layout, perClass map[string]int) (domains []stri
 		for _, e := range sites[site] {
 			e.Domain = k
 			list = append(list, e)
+		}
+	}
+	withoutPlaceholders(list)
+	for _, e := range list {
+		if e.class != "" {
+			perClass[e.class]++
 		}
 	}
 	if len(list) == 0 {

@@ -59,7 +59,7 @@ func TestRecognise(t *testing.T) {
 			if c.classes != "" {
 				classes = strings.Fields(c.classes)
 			}
-			got, err := Recognise(c.fsys, nil, classes)
+			got, err := Recognise(c.fsys, nil, classes, nil)
 			if err != nil || got != c.want {
 				t.Fatalf("%q, %v, want %q", got, err, c.want)
 			}
@@ -95,7 +95,7 @@ func TestUnclearLayout(t *testing.T) {
 		days[name] = f
 	}
 	var unclear *UnclearError
-	if _, err := Recognise(days, nil, nil); !errors.As(err, &unclear) {
+	if _, err := Recognise(days, nil, nil, nil); !errors.As(err, &unclear) {
 		t.Fatalf("error %v", err)
 	}
 	wantError(t, unclear, "such as ", "--layout '{site}/{class}/{name}' reads them as classes, --layout '{site}/**/{name}' does not")
@@ -104,11 +104,11 @@ func TestUnclearLayout(t *testing.T) {
 			t.Errorf("%s: %v, %v", template, d, err)
 		}
 	}
-	if got, err := Recognise(days, nil, []string{"cat", "dog"}); err != nil || got != WithoutClasses {
+	if got, err := Recognise(days, nil, []string{"cat", "dog"}, nil); err != nil || got != WithoutClasses {
 		t.Errorf("with classes: %q, %v", got, err)
 	}
 	days["south/monday/0.png"] = days["north/monday/0.png"]
-	if got, err := Recognise(days, nil, nil); err != nil || got != "" {
+	if got, err := Recognise(days, nil, nil, nil); err != nil || got != "" {
 		t.Errorf("repeated: %q, %v", got, err)
 	}
 }

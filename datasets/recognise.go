@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"path"
@@ -9,11 +10,27 @@ import (
 	"strings"
 )
 
-// splitNames are what people call folders of splits, in lower case.
-var splitNames = map[string]bool{"train": true, "training": true, "val": true, "valid": true, "validation": true, "dev": true, "test": true, "testing": true, "crossval": true}
-
 // cameraFolder is what cameras call folders (DCF: three digits and five letters).
 var cameraFolder = regexp.MustCompile(`^(DCIM|\d{3}[A-Za-z0-9_]{5})$`)
+
+// Names of dates and of memory cards, in lower case: 2026, 2026-05, 202605, 20260510, 2026-w19, 05-2026, may,
+// 10 may 2026; sd1, card 2, check3.
+var dated = func() *regexp.Regexp {
+	const sep, year, month, day = `[-_. ]?`, `(19|20)\d\d`, `(0?[1-9]|1[0-2])`, `(0?[1-9]|[12]\d|3[01])`
+	const word = `(jan(uary)?|feb(ruary)?|mar(ch)?|apr(il)?|may|june?|july?|aug(ust)?|sept?(ember)?|oct(ober)?|nov(ember)?|dec(ember)?)`
+	return regexp.MustCompile(`^(` + strings.Join([]string{
+		year, year + sep + `w\d+`, year + `[-_. ]` + month, year + `(0[1-9]|1[0-2])`,
+		year + sep + `(0[1-9]|1[0-2])` + sep + `(0[1-9]|[12]\d|3[01])([-_. t]?\d+)*`, year + `[-_. ]` + month + `[-_. ]` + day,
+		month + `[-_. ]` + year, day + `[-_. ]` + month + `[-_. ]` + year, month + `[-_. ]` + day + `[-_. ]` + year,
+		`(\d{1,2}` + sep + `)?` + word + `(` + sep + `(\d\d)?\d\d)?`, year + sep + `(\d{1,2}` + sep + `)?` + word + `(` + sep + `\d{1,2})?`,
+		`(sd|cf|sd ?card|card|memory ?card|check|visit|deployment|survey|session|week|day|night|roll|retrieval|download)[-_ ]*\d+`,
+	}, "|") + `)$`)
+}()
+
+// isDated reports whether a folder is called as dates or memory cards are.
+func isDated(name string) bool {
+	return dated.MatchString(strings.ToLower(name)) || cameraFolder.MatchString(name)
+}
 
 // imageEnds are the ends of image files' names, in lower case.
 var imageEnds = []string{".jpg", ".jpeg", ".png", ".gif", ".bmp", ".tif", ".tiff", ".webp"}
@@ -21,11 +38,13 @@ var imageEnds = []string{".jpg", ".jpeg", ".png", ".gif", ".bmp", ".tif", ".tiff
 // ImageName reports whether a file is called as images are.
 func ImageName(name string) bool { return slices.Contains(imageEnds, strings.ToLower(path.Ext(name))) }
 
-// UnclearError is the error of a folder whose folders in folders may be classes or, since no two
-// sites have one of the same name, anything else: days, cards, bursts.
+// UnclearError is the error of a folder whose folders in folders may be classes or anything else:
+// no two sites have one of the same name, or some are called as dates or memory cards are.
 type UnclearError struct {
 	// Example is one of the folders.
 	Example string
+	// Dated is true if it is called as a date or a card is.
+	Dated bool
 }
 
 // Layouts are what it may be.
@@ -35,15 +54,20 @@ const (
 )
 
 func (e *UnclearError) Error() string {
-	return fmt.Sprintf("the folders of the sites, such as %s, may be classes or not: no two sites have one of the same name; --layout '%s' reads them as classes, --layout '%s' does not", printable(e.Example), WithClasses, WithoutClasses)
+	what := "may be classes or not: no two sites have one of the same name;"
+	if e.Dated {
+		what = "have names of dates or memory cards, not of classes; --labels or --classes name the classes, or"
+	}
+	return fmt.Sprintf("the folders of the sites, such as %s, %s --layout '%s' reads them as classes, --layout '%s' does not", printable(e.Example), what, WithClasses, WithoutClasses)
 }
 
 // Recognise returns the layout of the images in a folder where it is another than
 // {site}/{class}/{name} or {site}/{name}, which is empty: by names alone, of folders that have
 // files called as images are. It knows class/image where classes are named, a flat folder,
-// folders of splits, of a camera's card, and one around all others. classes are the names that
-// are given, or nil. Folders that may be classes or not are an UnclearError.
-func Recognise(fsys fs.FS, patterns, classes []string) (template string, err error) {
+// folders of splits, of dates, of a camera's card, and one around all others. classes are the names
+// that are given, or nil; labels those of a table. Where none of a table's classes is a folder's name, folders
+// are no classes. Folders that may be classes or not are an UnclearError.
+func Recognise(fsys fs.FS, patterns, classes []string, labels []Label) (template string, err error) {
 	l := &lister{fsys: fsys, patterns: patterns, leaves: func(string) error { return fs.ErrInvalid }}
 	var dirs [][]string // of images, by their elements
 	for open := []string{"."}; len(open) > 0; {
@@ -64,8 +88,21 @@ func Recognise(fsys fs.FS, patterns, classes []string) (template string, err err
 			}
 		}
 	}
-	template = recognise(dirs, classes)
-	if template == "" && classes == nil && unclear(dirs) {
+	r := &recogniser{classes: make(map[string]bool), closed: classes != nil}
+	for _, name := range classes {
+		r.classes[SameName(name)] = true
+	}
+	if labelled := ofClass(labels); classes == nil && len(labelled) > 0 {
+		for _, l := range labelled {
+			r.classes[SameName(l.Class)] = true
+		}
+		r.closed = !slices.ContainsFunc(dirs, func(d []string) bool { return slices.ContainsFunc(d, r.isClass) })
+	}
+	template = r.template(dirs)
+	switch {
+	case r.dated != "":
+		return "", &UnclearError{Example: r.dated, Dated: true}
+	case template == "" && classes == nil && len(labels) == 0 && unclear(dirs):
 		return "", &UnclearError{Example: path.Join(dirs[0]...)}
 	}
 	return template, nil
@@ -89,8 +126,97 @@ func unclear(dirs [][]string) bool {
 	return len(in) > 1 && !repeated(dirs)
 }
 
-// recognise returns the template of folders that have images.
-func recognise(dirs [][]string, classes []string) string {
+// recogniser finds the template of folders that have images.
+type recogniser struct {
+	classes map[string]bool // known names
+	closed  bool            // no other name is a class
+	dated   string          // a folder that would be a class, with the name of a date or a card
+}
+
+func (r *recogniser) isClass(name string) bool {
+	return r.classes[SameName(name)] || name == Unlabelled
+}
+
+// template returns the template of folders, empty for {site}/{class}/{name} and {site}/{name}.
+func (r *recogniser) template(dirs [][]string) string {
+	for depth := range 3 {
+		if t := r.split(dirs, depth); t != "" {
+			return t
+		}
+	}
+	t := r.unsplit(dirs)
+	at := slices.Index(strings.Split(cmp.Or(t, WithClasses), "/"), "{class}")
+	for _, d := range dirs {
+		if at >= 0 && at < len(d) && !r.closed && !r.isClass(d[at]) && isDated(d[at]) {
+			r.dated = path.Join(d[:at+1]...)
+		}
+	}
+	return t
+}
+
+// split returns the template of folders whose folders at a depth are splits, empty if they are not. Where
+// sites and classes are is seen in those that are not held out.
+func (r *recogniser) split(dirs [][]string, depth int) string {
+	var rest [][]string
+	trained, twice := false, true
+	for _, d := range dirs {
+		if len(d) <= depth {
+			return ""
+		}
+		s, ok := ParseSplit(d[depth])
+		if !ok {
+			return ""
+		}
+		trained = trained || s == Train
+		if s == Test {
+			continue
+		}
+		rest = append(rest, slices.Delete(slices.Clone(d), depth, depth+1))
+		twice = twice && len(d) > depth+1 && SameName(d[depth+1]) == SameName(d[depth]) // as train/train
+	}
+	if !trained {
+		return ""
+	}
+	most, split := 0, "{split}"
+	if twice {
+		split += "/*"
+	}
+	for i := range rest {
+		if twice {
+			rest[i] = slices.Delete(rest[i], depth, depth+1)
+		}
+		most = max(most, len(rest[i]))
+	}
+	t := r.template(rest)
+	switch {
+	case t != "":
+	case most == 0:
+		t = "{name}"
+	case most == 1 && depth == 0 && (r.closed || !slices.ContainsFunc(rest, func(d []string) bool { return len(d) > 0 && !isImages(d[0]) })):
+		t = "**/{name}"
+	case most == 1 && depth == 0:
+		t = "{class}/{name}"
+		for _, d := range rest {
+			if len(d) > 0 && !r.isClass(d[0]) && isDated(d[0]) {
+				r.dated = d[0]
+			}
+		}
+	case most == 1:
+		t = "{site}/{name}"
+	default:
+		t = WithClasses
+	}
+	parts := strings.Split(t, "/")
+	return strings.Join(slices.Insert(parts, min(depth, len(parts)-1), split), "/")
+}
+
+// isImages reports whether a folder's name only says that images are in it.
+func isImages(name string) bool {
+	return slices.Contains([]string{"images", "image", "img", "imgs", "jpegimages", "photos", "data"}, strings.ToLower(name))
+}
+
+// unsplit returns the template of folders without splits.
+func (r *recogniser) unsplit(dirs [][]string) string {
 	if len(dirs) == 0 {
 		return ""
 	}
@@ -110,48 +236,32 @@ func recognise(dirs [][]string, classes []string) string {
 		}
 		return some
 	}
-	isClass := func(name string) bool {
-		return slices.Contains(sameNames(classes), SameName(name)) || name == Unlabelled
-	}
-	isSplit := func(name string) bool { return splitNames[strings.ToLower(name)] }
-	isCamera := func(name string) bool { return cameraFolder.MatchString(name) }
+	noClass := r.closed && all(1, func(name string) bool { return !r.isClass(name) }) && (most < 3 || all(2, func(name string) bool { return !r.isClass(name) }))
 	switch {
 	case most == 0:
 		return "{name}"
 	case least == 0: // beside folders: the files there are skipped and reported
 		return ""
-	case all(0, isClass) && (most == 1 || !all(1, isClass)):
+	case all(0, r.isClass) && (most == 1 || !all(1, r.isClass)):
 		return "{class}/" + strings.Repeat("**/", min(most-1, 1)) + "{name}"
 	case most == 1:
 		return ""
-	case all(1, isCamera) || most == 2 && least == 2 && classes != nil && !slices.ContainsFunc(dirs, func(d []string) bool { return isClass(d[1]) }):
-		return "{site}/**/{name}"
-	case least == 2 && most == 2 && all(0, isSplit):
-		return "{split}/{class}/{name}"
-	case least == 2 && most == 2 && all(1, isSplit):
-		return "{site}/{split}/{name}"
+	case all(1, cameraFolder.MatchString) || most == 2 && noClass:
+		return WithoutClasses
 	case most == 2:
 		return ""
-	case least == 3 && most == 3 && all(1, isSplit):
-		return "{site}/{split}/{class}/{name}"
-	case least == 3 && most == 3 && all(0, isSplit):
-		return "{split}/{site}/{class}/{name}"
-	case least == 3 && most == 3 && classes != nil && all(2, isClass):
+	case least == 3 && most == 3 && all(2, r.isClass):
 		return "{site}/*/{class}/{name}"
 	case least > 2 && all(0, func(name string) bool { return name == dirs[0][0] }): // a folder around all
 		inside := make([][]string, len(dirs))
 		for i, d := range dirs {
 			inside[i] = d[1:]
 		}
-		t := recognise(inside, classes)
-		if t == "" {
-			t = "{site}/{class}/{name}"
-		}
-		return "*/" + t
-	case least >= 2 && classes != nil && all(1, isClass), least >= 2 && classes == nil && repeated(dirs):
+		return "*/" + cmp.Or(r.template(inside), WithClasses)
+	case least >= 2 && all(1, r.isClass), least >= 2 && !r.closed && repeated(dirs):
 		return "{site}/{class}/**/{name}"
-	case least >= 2:
-		return "{site}/**/{name}"
+	case least >= 2 || noClass:
+		return WithoutClasses
 	}
 	return ""
 }

@@ -14,6 +14,7 @@ import (
 type Count struct {
 	Train int `json:"train"`
 	Val   int `json:"val"`
+	Test  int `json:"test,omitempty"`
 }
 
 // countCells counts the examples of known class of every [domain][class].
@@ -27,16 +28,19 @@ func countCells(d *Dataset, t Truth) [][]Count {
 			continue
 		}
 		cell := &counts[e.Domain][t.Class(i)]
-		if e.Split == Train {
+		switch e.Split {
+		case Train:
 			cell.Train++
-		} else {
+		case Val:
 			cell.Val++
+		default:
+			cell.Test++
 		}
 	}
 	return counts
 }
 
-// String formats the report: a table of "train+val" with a line per class and a column per
+// String formats the report: a table of "train+val" or "train+val+test" with a line per class and a column per
 // domain, then findings, if any.
 func (r *Report) String() string {
 	var b strings.Builder
@@ -49,8 +53,11 @@ func (r *Report) String() string {
 			all.add(c)
 		}
 	}
-	known, unlabelled := all.Train+all.Val, r.unlabelled()
+	known, unlabelled := all.total(), r.unlabelled()
 	parts := fmt.Sprintf("%d train, %d val", all.Train, all.Val)
+	if all.Test > 0 {
+		parts += fmt.Sprintf(", %d test", all.Test)
+	}
 	if unlabelled > 0 {
 		parts = fmt.Sprintf("%d labelled: %s; %d unlabelled", known, parts, unlabelled)
 	}
@@ -75,7 +82,7 @@ func (r *Report) String() string {
 			row = append(row, cell(r.Counts[k][c].String(), func(g *GroupReport) int { return g.Counts[k][c] }))
 			sum.add(r.Counts[k][c])
 		}
-		rows = append(rows, append(row, cell(strconv.Itoa(sum.Train+sum.Val), func(g *GroupReport) int { return g.Classes[c] })))
+		rows = append(rows, append(row, cell(strconv.Itoa(sum.total()), func(g *GroupReport) int { return g.Classes[c] })))
 	}
 	total := []string{"all"}
 	for k, c := range perDomain {
@@ -224,12 +231,17 @@ func (r *Report) identicalLines() (crossing, within []string) {
 	return crossing, within
 }
 
-func (c *Count) add(o Count) { c.Train += o.Train; c.Val += o.Val }
+func (c *Count) add(o Count) { c.Train += o.Train; c.Val += o.Val; c.Test += o.Test }
 
-// String returns "train+val", or "-" for none.
+func (c Count) total() int { return c.Train + c.Val + c.Test }
+
+// String returns "train+val", "train+val+test" with test images, or "-" for none.
 func (c Count) String() string {
 	if c == (Count{}) {
 		return "-"
+	}
+	if c.Test > 0 {
+		return fmt.Sprintf("%d+%d+%d", c.Train, c.Val, c.Test)
 	}
 	return fmt.Sprintf("%d+%d", c.Train, c.Val)
 }

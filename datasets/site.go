@@ -50,7 +50,7 @@ func Site(root string, classes []string, followLinks bool, decoding rgb.Decoding
 			return fail(err)
 		}
 		for _, id := range ids {
-			entries = append(entries, entry{Example{ID: id}, Unknown})
+			entries = append(entries, entry{Example: Example{ID: id}, class: Unknown})
 		}
 	}
 	there := make(map[string]bool, len(entries))
@@ -60,7 +60,7 @@ func Site(root string, classes []string, followLinks bool, decoding rgb.Decoding
 	for _, id := range also {
 		if !there[id] {
 			there[id] = true
-			entries = append(entries, entry{Example{ID: id}, Unknown})
+			entries = append(entries, entry{Example: Example{ID: id}, class: Unknown})
 		}
 	}
 	d.Skipped = l.skipped

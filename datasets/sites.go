@@ -1,34 +1,45 @@
 package datasets
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 )
 
-// resite returns the domains that a table names for images, as numbers of their sorted names, -1
-// for an image without one. names is nil if no label names a site.
-func resite(ids []string, labels []Label) (domains []int, names []string, err error) {
+// columnOf returns what a column of a table, of the name what, says of images, "" for nothing. by is one of its
+// places, empty if it says nothing at all.
+func columnOf(ids []string, labels []Label, what string, of func(Label) string) (values []string, by string, err error) {
 	at := make(map[string]int, len(ids))
 	for i, id := range ids {
 		at[SameName(id)] = i
 	}
-	sites, where := make([]string, len(ids)), make(map[int]string)
+	values, where := make([]string, len(ids)), make(map[int]string)
 	for _, l := range labels {
 		i, ok := at[l.ID]
-		if l.Site == "" || !ok {
+		value := SameName(of(l))
+		if value == "" || !ok {
 			continue
 		}
-		l.Site = SameName(l.Site)
-		if strings.ContainsFunc(l.Site, unprintable) {
-			return nil, nil, l.errorf("site %q has a newline or another character that does not print in its name", l.Site)
+		if strings.ContainsFunc(value, unprintable) {
+			return nil, "", l.errorf("%s %q has a newline or another character that does not print in its name", what, value)
 		}
-		if sites[i] != "" && sites[i] != l.Site {
-			return nil, nil, l.errorf("%s is of site %q here, but of %q at %s", ids[i], l.Site, sites[i], where[i])
+		if values[i] != "" && values[i] != value {
+			return nil, "", l.errorf("%s is of %s %q here, but of %q at %s", ids[i], what, value, values[i], where[i])
 		}
-		sites[i], where[i] = l.Site, l.Where
-		names = append(names, l.Site)
+		values[i], where[i], by = value, l.Where, cmp.Or(l.Where, "the labels")
 	}
+	return values, by, nil
+}
+
+// resite returns the domains that a table names for images, as numbers of their sorted names, -1
+// for an image without one. names is nil if no label names a site.
+func resite(ids []string, labels []Label) (domains []int, names []string, err error) {
+	sites, by, err := columnOf(ids, labels, "site", func(l Label) string { return l.Site })
+	if err != nil || by == "" {
+		return nil, nil, err
+	}
+	names = slices.DeleteFunc(slices.Clone(sites), func(s string) bool { return s == "" })
 	slices.Sort(names)
 	names = slices.Compact(names)
 	domains = make([]int, len(ids))
@@ -66,6 +77,23 @@ func (l *lister) bySite(domains []string, list []named, labels []Label, perClass
 	}
 	slices.SortStableFunc(used, func(a, b named) int { return a.Domain - b.Domain })
 	return names, used, nil
+}
+
+// bySplit gives the images of a listing the splits that labels name, if they do, and says where splits are
+// specified.
+func (l *lister) bySplit(list []named, labels []Label) (by string, err error) {
+	if l.splits {
+		by = "split folders"
+	}
+	ids := make([]string, len(list))
+	for i, e := range list {
+		ids[i] = e.ID
+	}
+	splits, column, err := splitsOf(ids, labels)
+	for i, s := range splits {
+		list[i].Split = s
+	}
+	return cmp.Or(column, by), err
 }
 
 // SitesBy returns where a table names the sites of images, "" if it does not.

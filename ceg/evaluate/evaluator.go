@@ -57,26 +57,29 @@ func (v Evaluator) Reliable(examples, labels []int) result.Tally {
 	return t
 }
 
-// Accuracies measures accuracy on every source's validation split and on the target domain, in
-// the data set's order of domains. Images of unknown class are not predicted. With end, it also
-// counts the confusion matrix on the target.
+// Accuracies measures accuracy on every source's validation and test splits and on the target
+// domain, in the data set's order of domains. Images of unknown class are not predicted. With end, it
+// also counts the confusion matrix on the target.
 func (v Evaluator) Accuracies(ctx context.Context, each Each, end bool) ([]result.Accuracy, error) {
 	var examples []int
 	var list []result.Accuracy
 	var slot []int
-	at := map[int]int{} // domain to its entry in list
+	at := map[datasets.Example]int{} // domain and split to their entry in list
 	for i, e := range v.Data.Examples {
-		if e.Domain != v.Target && e.Split != datasets.Val {
+		split := result.ValSplit
+		switch {
+		case e.Domain == v.Target:
+			split, e.Split = result.TestSplit, datasets.Test
+		case e.Split == datasets.Train || e.Split == datasets.Test && v.Truth.Class(i) < 0:
 			continue
+		case e.Split == datasets.Test:
+			split = result.HeldOutSplit
 		}
-		j, ok := at[e.Domain]
+		e.ID = ""
+		j, ok := at[e]
 		if !ok {
 			j = len(list)
-			at[e.Domain] = j
-			split := result.ValSplit
-			if e.Domain == v.Target {
-				split = result.TestSplit
-			}
+			at[e] = j
 			list = append(list, result.NewAccuracy(v.Data.Domains[e.Domain], split, len(v.Data.Classes), end && e.Domain == v.Target))
 		}
 		if v.Truth.Class(i) < 0 {

@@ -41,6 +41,9 @@ func (run *RecordedRun) Table() *result.Table {
 		}
 		t.AddRow(rule.Title, fmt.Sprint(c.Epoch+1), fmt.Sprint(c.Labels), percent(c.Target), c.Target.String(), percent(c.SourceVal))
 	}
+	if held := run.Records[len(run.Records)-1].HeldOut(); held.Total > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("test: %d of %d right (%s%%), on the held-out test images of the data set, at the last epoch.", held.Correct, held.Total, percent(held)))
+	}
 	t.Notes = append(t.Notes, "n = 1 run. Epochs count from 1 here and from 0 in the records. labels: those that the epoch trained with.")
 	if run.weights() != "" {
 		t.Notes = append(t.Notes, "The network started from "+run.weights()+".")

@@ -14,6 +14,8 @@ const (
 	ValSplit = "val"
 	// TestSplit is every example of the target domain, and of no other.
 	TestSplit = "test"
+	// HeldOutSplit is a source domain's own test split, where its data set has one.
+	HeldOutSplit = "held-out"
 )
 
 // Record is the result of one epoch: a line of records.jsonl. Unless noted otherwise it
@@ -57,7 +59,7 @@ type LearningRates struct {
 // Accuracy counts correct predictions on one split of one domain.
 type Accuracy struct {
 	Domain string `json:"domain"`
-	// Split is TrainSplit, ValSplit or TestSplit.
+	// Split is TrainSplit, ValSplit, TestSplit or HeldOutSplit.
 	Split string `json:"split"`
 	Tally Tally  `json:"tally"`
 	// Classes counts predictions by class, in the order of the data set. Records of older
@@ -108,6 +110,9 @@ func (r Record) Target() Tally { return r.pooled(TestSplit) }
 // SourceVal returns the tally on the validation splits of all source domains, pooled over
 // examples; it is empty if there are none.
 func (r Record) SourceVal() Tally { return r.pooled(ValSplit) }
+
+// HeldOut returns the tally on the test splits of all source domains; empty if there are none.
+func (r Record) HeldOut() Tally { return r.pooled(HeldOutSplit) }
 
 // ByClass returns counts by class on a split, pooled over its domains; nil in records of older
 // versions.
@@ -165,8 +170,8 @@ func (r Record) Validate() error {
 		switch {
 		case a.Domain == "":
 			return fmt.Errorf("accuracy has an entry without a domain")
-		case a.Split != TrainSplit && a.Split != ValSplit && a.Split != TestSplit:
-			return fmt.Errorf("accuracy of %s has split %q, want %s, %s or %s", a.Domain, a.Split, TrainSplit, ValSplit, TestSplit)
+		case a.Split != TrainSplit && a.Split != ValSplit && a.Split != TestSplit && a.Split != HeldOutSplit:
+			return fmt.Errorf("accuracy of %s has split %q, want %s, %s, %s or %s", a.Domain, a.Split, TrainSplit, ValSplit, TestSplit, HeldOutSplit)
 		case seen[key]:
 			return fmt.Errorf("accuracy has %s %s twice", a.Domain, a.Split)
 		case a.Tally.All() == 0:

@@ -118,6 +118,8 @@ type dataFlags struct {
 	// read has lines on how the folder and the labels were read, once they are open, and notes
 	// those on the labels alone.
 	read, notes string
+	// noClasses is true if folders in folders are no classes since a table names others.
+	noClasses   bool
 	exclude     []string
 	strict      bool
 	followLinks bool
@@ -230,11 +232,11 @@ func (f *dataFlags) openDataset() (*datasets.Dataset, datasets.Truth, error) {
 	if err := f.check(); err != nil {
 		return nil, datasets.Truth{}, err
 	}
-	if err := f.recognise(); err != nil {
-		return nil, datasets.Truth{}, err
-	}
 	o, err := f.options()
 	if err != nil {
+		return nil, datasets.Truth{}, err
+	}
+	if err := f.recognise(&o); err != nil {
 		return nil, datasets.Truth{}, err
 	}
 	d, truth, err := datasets.Open(f.dataset, f.root, o)
@@ -250,8 +252,11 @@ func (f *dataFlags) openDataset() (*datasets.Dataset, datasets.Truth, error) {
 		if o.Classes == nil { // those of --classes are intended
 			lines = append(lines, d.NearClasses()...)
 		}
+		if f.noClasses {
+			lines = append(lines, fmt.Sprintf("folders in folders are not classes: no class in %s has the name of one", f.labels))
+		}
 	}
-	f.read = strings.Join(lines, "\n")
+	f.read = strings.Join(append(lines, d.DescribeSplits(truth)...), "\n")
 	return d, truth, nil
 }
 
@@ -262,33 +267,27 @@ func sayRead(w io.Writer, f *dataFlags) {
 	}
 }
 
-// recognise finds the layout of a folder of images where no flag names one. With a rule for
-// groups, folders in folders are frames.
-func (f *dataFlags) recognise() error {
+// recognise finds the layout of a folder of images where no flag names one, for options of which the
+// classes and labels are known. With a rule for groups, folders in folders are frames.
+func (f *dataFlags) recognise(o *datasets.Options) error {
 	if f.dataset != photoDataset || f.layout+f.site+f.group != "" {
 		return nil
 	}
-	var classes []string
 	var err error
-	if f.classes != "" {
-		if classes, err = datasets.ReadClasses(f.classes); err != nil {
-			return usagef("--classes: %w", err)
-		}
-	}
-	f.layout, err = datasets.Recognise(os.DirFS(f.root), f.exclude, classes)
+	f.layout, err = datasets.Recognise(os.DirFS(f.root), f.exclude, o.Classes, o.Labels)
 	var unclear *datasets.UnclearError
 	switch {
 	case !errors.As(err, &unclear):
-		return err
-	case f.labels != "": // site/class, whose classes the file may overrule
+		f.noClasses = f.layout == datasets.WithoutClasses && o.Classes == nil && len(o.Labels) > 0
 	case !term.IsTerminal(int(os.Stdin.Fd())):
 		return usagef("--root %s: %w", f.root, err)
 	case allowed(os.Stdin, os.Stderr, fmt.Sprintf("Are the folders of the sites, such as %s, classes?", unclear.Example)):
-		f.layout = datasets.WithClasses
+		f.layout, err = datasets.WithClasses, nil
 	default:
-		f.layout = datasets.WithoutClasses
+		f.layout, err = datasets.WithoutClasses, nil
 	}
-	return nil
+	o.Layout = f.layout
+	return err
 }
 
 // decoding says which pixels files of images stand for.

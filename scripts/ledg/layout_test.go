@@ -39,8 +39,14 @@ func TestLayoutOfRun(t *testing.T) {
 	}
 	train := []string{"train", "--dataset", "folder", "--root", root, "--net", "smallcnn", "--width", "4", "--image-size", "16", "--budget", "4", "--epochs", "2", "--cache", "cache", "--backend", "go"}
 	_, stderr, status := call(t, dir, append(train, "--target", "none", "--method", "fixmatch", "--out", "one")...)
-	if status != 0 || !strings.Contains(stderr, "read as split/class: one site, 2 classes; --layout sets another reading; with one site there is no estimate for a new site") {
+	if status != 0 || !strings.Contains(stderr, "read as split/class: one site, 2 classes; --layout sets another reading; with one site there is no estimate for a new site\nsplit folders: train ") {
 		t.Fatalf("status %d, %s", status, stderr)
+	}
+	if list := read(t, filepath.Join(dir, "one", "queries.csv")); strings.Contains(list, "test/") || !strings.Contains(list, "train/") {
+		t.Errorf("it queried images that are held out:\n%s", list)
+	}
+	if stdout, stderr, status := call(t, dir, "eval", "one"); status != 0 || !strings.Contains(stdout, "test: ") {
+		t.Errorf("eval: %s%s", stdout, stderr)
 	}
 	config, err := os.ReadFile(filepath.Join(dir, "one", "config.json"))
 	if err != nil || !strings.Contains(string(config), `"layout": "{split}/{class}/{name}"`) {

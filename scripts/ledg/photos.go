@@ -68,7 +68,7 @@ func (f *trainFlags) ofPhotos(s config.Spec) error {
 	}
 	if s.Set["exploration.oracle"] == nil {
 		for i, e := range d.Examples {
-			if !truth.Knows(i) && d.Domains[e.Domain] != s.Set["data.target"] {
+			if !truth.Knows(i) && e.Split != datasets.Test && d.Domains[e.Domain] != s.Set["data.target"] {
 				s.Set["exploration.oracle"] = config.People
 				break
 			}

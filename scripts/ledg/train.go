@@ -223,7 +223,10 @@ func (f *trainFlags) config(cmd *cobra.Command) (c config.Config, w model.Weight
 		}
 	default:
 		if err = f.data.check(); err == nil {
-			err = f.data.recognise()
+			var o datasets.Options
+			if o, err = f.data.options(); err == nil {
+				err = f.data.recognise(&o)
+			}
 		}
 		if err == nil {
 			if f.data.layout != "" && f.photos == "" {

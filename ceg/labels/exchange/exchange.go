@@ -120,6 +120,8 @@ func Items(d *datasets.Dataset, truth datasets.Truth, s *labels.State, which Whi
 		v := labels.Image{ID: e.ID, Round: labels.NoRound}
 		if truth.Len() > 0 && truth.Knows(i) {
 			v.Class = d.Classes[truth.Class(i)]
+		} else if e.Split == datasets.Test { // held out
+			continue
 		}
 		add(v)
 	}

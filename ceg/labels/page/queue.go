@@ -8,6 +8,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/seed"
 )
 
@@ -53,7 +54,7 @@ func (s *Server) order() {
 	domains := make([][]int32, len(d.Domains))
 	for i, e := range d.Examples {
 		s.place[i] = -1
-		if s.o.Known == nil || !s.o.Known(i) {
+		if e.Split != datasets.Test && (s.o.Known == nil || !s.o.Known(i)) {
 			domains[e.Domain] = append(domains[e.Domain], int32(i))
 		}
 	}

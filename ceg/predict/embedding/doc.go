@@ -7,7 +7,7 @@
 //	features      F32 or F16 [N, V, D], or [N, D] with one view; view 0 is the clean image
 //	labels        I64 [N], the class, or -1 where it is not known
 //	domains       I64 [N]
-//	splits        I64 [N], 0 for training, 1 for validation; not of one's own images,
+//	splits        I64 [N], 0 for training, 1 for validation, 2 for test; not of one's own images,
 //	              whose split follows from the labels
 //	ids           U8, a JSON string a line, the images' IDs
 //	digests       U8, likewise, the SHA-256 of each image

@@ -71,16 +71,18 @@ func headOf(ctx context.Context, d *datasets.Dataset, truth datasets.Truth, by m
 	return head{by, &headOfShard{o.Origin, d.Classes, d.Domains, hasSplits(d), leftOut(d), fmt.Sprintf("%d, %s", d.Len(), hex.EncodeToString(h.Sum(nil)))}}, nil
 }
 
-// hasSplits reports whether a file has the splits: the groups of one's own images follow the
-// labels.
-func hasSplits(d *datasets.Dataset) bool {
+// hasSplits reports whether a file has the splits: of one's own images those that are specified, as
+// others follow the labels and their groups.
+func hasSplits(d *datasets.Dataset) bool { return !isYours(d) || d.SplitsBy != "" }
+
+func isYours(d *datasets.Dataset) bool {
 	info, _ := datasets.Lookup(d.Name)
-	return !info.Yours
+	return info.Yours
 }
 
 // leftOut are the images that a file says were left out: those of one's own images.
 func leftOut(d *datasets.Dataset) []datasets.Skipped {
-	if hasSplits(d) {
+	if !isYours(d) {
 		return nil
 	}
 	return d.Skipped

@@ -122,6 +122,9 @@ type picture struct {
 // pictureOf describes example i, but for its digest.
 func pictureOf(d *datasets.Dataset, truth datasets.Truth, i int) picture {
 	e := d.Examples[i]
+	if given, ok := d.GivenSplit(i); ok {
+		e.Split = given
+	}
 	return picture{ID: bytes.TrimSuffix(text(e.ID), []byte("\n")), Class: truth.Class(i), Domain: e.Domain, Split: int(e.Split)}
 }
 

@@ -176,8 +176,11 @@ func (s *short) where(out *result.Run, k *artifact.Artifact) {
 	var sites, classes []row
 	for _, a := range out.Records[len(out.Records)-1].Accuracy {
 		what := "trained on"
-		if a.Split == result.TestSplit {
+		switch a.Split {
+		case result.TestSplit:
 			what = "held out"
+		case result.HeldOutSplit:
+			what = "trained on, its test images"
 		}
 		sites = append(sites, row{a.Domain, what, a.Tally})
 	}
