@@ -306,7 +306,7 @@ func notAnImage(fsys fs.FS, id string) string {
 	var strange *fs.PathError
 	switch err := rgb.Recognise(id, f); {
 	case err == io.EOF:
-		return "the file is empty"
+		return "the file is empty: download or copy it again"
 	case errors.As(err, &strange):
 		return "cannot be read: " + bare(err).Error()
 	case err != nil:

@@ -44,7 +44,7 @@ func TestFolder(t *testing.T) {
 	wantSkipped := []Skipped{
 		{"README", "a file beside the site folders"},
 		{"web/cat/deeper", "a folder inside a class folder"},
-		{"web/cat/empty.png", "the file is empty"},
+		{"web/cat/empty.png", "the file is empty: download or copy it again"},
 		{"web/cat/sound.webp", `none of JPEG, PNG, GIF, BMP, TIFF, WebP: it starts with "RIFF\x00\x00\x00\x00"`},
 		{"web/list.txt", `none of JPEG, PNG, GIF, BMP, TIFF, WebP: it starts with "hello"`},
 	}

@@ -52,13 +52,14 @@ func (c *PictureCount) Add(f rgb.Facts) {
 	}
 }
 
-// window is the range of values that all narrow pictures fit in: those of a sensor with fewer
-// bits, or what they use.
+// window is the range of values that all narrow pictures fit in: all values of a sensor with fewer
+// bits where they use a quarter of these, or what they use.
 func (c *PictureCount) window() (low, high int) {
-	if c.Low < c.High/2 {
-		return 0, 1<<bits.Len16(c.High) - 1
+	low, high = int(c.Low), int(c.High)
+	if sensor := 1<<bits.Len16(c.High) - 1; sensor < 1<<16-1 && 4*(high-low) >= sensor {
+		return 0, sensor
 	}
-	return int(c.Low), int(c.High)
+	return low, high
 }
 
 // PictureLines describes pictures that can be decoded and yet mislead a network, one line each;

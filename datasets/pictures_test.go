@@ -87,6 +87,11 @@ func TestPictureLines(t *testing.T) {
 		!strings.Contains(lines[1], "west uses 3% of the 16 bits (values 29000 to 31000)") {
 		t.Errorf("%q", lines)
 	}
+	for c, want := range map[PictureCount][2]int{{Low: 1696, High: 3104}: {0, 4095}, {Low: 7000, High: 8500}: {7000, 8500}, {Low: 40000, High: 50000}: {40000, 50000}} {
+		if low, high := c.window(); low != want[0] || high != want[1] {
+			t.Errorf("%+v: window %d to %d, want %v", c, low, high, want)
+		}
+	}
 	if lines := PictureLines([]PictureCount{{Decoded: 100, Flat: 9}, {Domain: "plain", Decoded: 5}}, manyFlat); len(lines) != 0 {
 		t.Errorf("few black images: %q", lines)
 	}

@@ -7,7 +7,8 @@ import (
 
 // Facts are what decoding a file reveals beside its pixels.
 type Facts struct {
-	// Pages is the number of pages of a TIFF, without masks and smaller copies; 0 for other formats.
+	// Pages is the number of pages of a TIFF, without masks and smaller copies
+	// behind the first; 0 for other formats.
 	// Preview is true if the first one, which is read, is a preview of a later one.
 	Pages   int
 	Preview bool

@@ -79,7 +79,7 @@ func TestPagesAndRaw(t *testing.T) {
 		"pyramid":                {pages: []ifd{page, {4, 4, map[uint16]uint32{254: 1}}, {2, 2, map[uint16]uint32{255: 2}}}, want: Facts{Pages: 1}},
 		"mask":                   {pages: []ifd{page, {8, 8, map[uint16]uint32{254: 4}}}, want: Facts{Pages: 1}},
 		"preview":                {pages: []ifd{page, {w: 16, h: 16}}, want: Facts{Pages: 2, Preview: true}},
-		"preview, by its tag":    {pages: []ifd{small, page}, want: Facts{Pages: 1, Preview: true}},
+		"preview, by its tag":    {pages: []ifd{small, page}, want: Facts{Pages: 2, Preview: true}},
 		"pyramid in parts":       {pages: []ifd{page}, parts: []ifd{{4, 4, map[uint16]uint32{254: 1}}}, want: Facts{Pages: 1}},
 		"raw, by its name":       {pages: []ifd{page}, file: "a/B.Nef", raw: true},
 		"DNG":                    {pages: []ifd{{8, 8, map[uint16]uint32{50706: 1}}}, raw: true},
@@ -102,6 +102,10 @@ func TestPagesAndRaw(t *testing.T) {
 				t.Errorf("%s: %+v, %v, want %+v", name, facts, err, c.want)
 			}
 		}
+	}
+	float := tiffOf(binary.LittleEndian, []ifd{{8, 8, map[uint16]uint32{258: 32}}})
+	if _, err := Photo.Decode(t.Context(), float); err == nil || !strings.Contains(err.Error(), "magick FILE COPY.png") {
+		t.Errorf("32 bits: %v", err)
 	}
 	loop := tiffOf(binary.LittleEndian, []ifd{page, page})
 	binary.LittleEndian.PutUint32(loop[len(loop)-4:], binary.LittleEndian.Uint32(loop[4:]))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"image"
 	"image/gif"
 	"image/png"
@@ -13,6 +14,8 @@ import (
 	"golang.org/x/image/bmp"
 	"golang.org/x/image/tiff"
 	"golang.org/x/image/webp"
+
+	"github.com/ledg-go/ledg/datasets/rgb/internal/libjpeg"
 )
 
 // format is a kind of image file that Decode reads.
@@ -171,8 +174,14 @@ func opaqueGIF(data []byte) (opaque []byte, clear uint8) {
 	return data, 0
 }
 
-// explain marks a decoder's error about a file that ends too early.
+// explain marks a decoder's error about a file that ends too early, and says what to do about a
+// sound file.
 func explain(err error) error {
+	var inTIFF tiff.UnsupportedError
+	var inJPEG libjpeg.UnsupportedError
+	if errors.As(err, &inTIFF) || errors.As(err, &inJPEG) || errors.Is(err, bmp.ErrUnsupported) {
+		return fmt.Errorf("%w; %s", err, toPNG)
+	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) ||
 		errors.Is(err, png.FormatError("not enough pixel data")) ||
 		strings.HasPrefix(err.Error(), "gif: not enough image data") {

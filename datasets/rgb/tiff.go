@@ -116,10 +116,7 @@ var rawNames = strings.Fields(".3fr .ari .arw .cap .cr2 .cr3 .crw .dcr .dcs .dng
 // picture is a preview of one of its parts.
 func isRaw(name string, r io.ReaderAt) bool {
 	var mark [4]byte
-	if _, err := r.ReadAt(mark[:], 8); err == nil && slices.Contains([]string{"CR\x02\x00", "IIII", "MMMM"}, string(mark[:])) {
-		return true
-	}
-	if slices.Contains(rawNames, strings.ToLower(path.Ext(name))) {
+	if _, err := r.ReadAt(mark[:], 8); err == nil && string(mark[:]) == "CR\x02\x00" || slices.Contains(rawNames, strings.ToLower(path.Ext(name))) {
 		return true
 	}
 	list, parts := directories(r, 4)
@@ -136,7 +133,7 @@ func isRaw(name string, r io.ReaderAt) bool {
 func (f *Facts) pages(data []byte) {
 	list, _ := directories(bytes.NewReader(data), 1<<16)
 	for i, d := range list {
-		if d.page() {
+		if i == 0 || d.page() {
 			f.Pages++
 		}
 		f.Preview = f.Preview || i > 0 && d.page() && (!list[0].page() || d.pixels() >= 4*list[0].pixels())
