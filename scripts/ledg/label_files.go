@@ -280,6 +280,13 @@ annotators (Cohen's kappa).`,
 			if err != nil {
 				return err
 			}
+			events, line, err := f.withinBudget(events)
+			if err != nil {
+				return err
+			}
+			if line != "" {
+				fmt.Fprintln(cmd.ErrOrStderr(), line)
+			}
 			if err := f.take(cmd.OutOrStdout(), events, settle, rule != "", o.By); err != nil {
 				return err
 			}

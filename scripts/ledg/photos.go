@@ -13,10 +13,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/labels"
 	campaign "github.com/ledg-go/ledg/ceg/labels/acquire"
@@ -44,7 +46,7 @@ func onPhotos(s config.Spec) bool {
 
 // ofPhotos makes the words about a folder of images those about its features: the preset ledg, no
 // target, and people as annotators of unlabelled images, unless specified otherwise.
-func (f *trainFlags) ofPhotos(s config.Spec) error {
+func (f *trainFlags) ofPhotos(cmd *cobra.Command, s config.Spec) error {
 	if name, _ := s.Set["generalization.objective"].(string); name != "" {
 		if o, ok := config.LookupObjective(name); ok && o.Pixels {
 			return usagef("--objective %s needs pixels, and a folder of images is trained on by features: give --net smallcnn, or another network of images, to train on pixels", name)
@@ -66,16 +68,57 @@ func (f *trainFlags) ofPhotos(s config.Spec) error {
 			s.Set[path] = v
 		}
 	}
-	if s.Set["exploration.oracle"] == nil {
-		for i, e := range d.Examples {
-			if !truth.Knows(i) && e.Split != datasets.Test && d.Domains[e.Domain] != s.Set["data.target"] {
-				s.Set["exploration.oracle"] = config.People
-				break
-			}
-		}
+	people := f.wait || f.page || fmt.Sprint(s.Set["exploration.oracle"]) == string(config.People)
+	who, line := whoLabels(s, d, truth, people)
+	if who == config.People && s.Set["exploration.oracle"] == nil {
+		s.Set["exploration.oracle"] = config.People
+	}
+	if line != "" {
+		fmt.Fprintln(cmd.ErrOrStderr(), line)
 	}
 	f.photos, f.folder, f.truth = f.data.root, d, truth
 	return nil
+}
+
+// whoLabels returns who labels the photos of a folder where no flag names it: people, if photos to
+// train on have no class. With more known classes than an explicit budget these are the annotator, and no
+// more of them are used, unless people is true. Photos that cannot be read do not count as unlabelled.
+// line says what becomes of labels and budget, if only some photos have a class.
+func whoLabels(s config.Spec, d *datasets.Dataset, truth datasets.Truth, people bool) (who config.Oracle, line string) {
+	known, all, asks := 0, 0, false
+	var unknown []int
+	for i, e := range d.Examples {
+		switch {
+		case d.Domains[e.Domain] == s.Set["data.target"] || e.Split != datasets.Train:
+			continue
+		case truth.Knows(i):
+			known++
+		default:
+			unknown = append(unknown, i)
+		}
+		all++
+	}
+	for _, i := range unknown {
+		if _, err := d.Image(i); err == nil {
+			asks = true
+			break
+		}
+	}
+	if !asks {
+		return config.Simulated, ""
+	}
+	if known == 0 {
+		return config.People, ""
+	}
+	text, _ := s.Set["exploration.budget"].(string)
+	if budget, err := active.ParseBudget(text); err == nil {
+		if n, err := budget.Labels(all); err == nil && known > n && !people {
+			return config.Simulated, fmt.Sprintf("%s of %s photos have no label: the labels of the others are the annotator, and --budget %s takes at most %d of them; --oracle %s trains on all of them instead",
+				humanize.Comma(int64(len(unknown))), humanize.Comma(int64(all)), text, n, config.People)
+		}
+	}
+	return config.People, fmt.Sprintf("%s of %s photos have no label: all %s labels of the others are trained on, and people give those that the budget lacks",
+		humanize.Comma(int64(len(unknown))), humanize.Comma(int64(all)), humanize.Comma(int64(known)))
 }
 
 // checkPhotos finds what is wrong with the target, the budget, the classes and the folder of a

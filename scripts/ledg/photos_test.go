@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"html"
 	"os"
 	"path/filepath"
@@ -220,6 +221,75 @@ func TestPhotos(t *testing.T) {
 	checkError(t, "--objective jigen needs pixels", 2, stdout, stderr, status)
 	stdout, stderr, status = call(t, dir, "train", "--dataset", "folder", "--root", root, "--out", "x")
 	checkError(t, "--classes is missing", 2, stdout, stderr, status)
+}
+
+// A budget counts whatever the table of labels lacks. Photos without a row are not queried; those that
+// cannot be read do not count. Otherwise all labels are trained on, which the first line says.
+func TestBudgetBesideATable(t *testing.T) {
+	dir := t.TempDir()
+	root := photoFolder(t) // day|night/cat|dog/N.png
+	table, without, n := "id,label\n", "day/cat/1.png", 0
+	for _, domain := range []string{"day", "night"} {
+		for _, c := range []string{"cat", "dog"} {
+			files, err := filepath.Glob(filepath.Join(root, domain, c, "*.png"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range files {
+				if id := domain + "/" + c + "/" + filepath.Base(f); id != without {
+					table, n = table+id+","+c+"\n", n+1
+				}
+			}
+		}
+	}
+	full := table + without + ",cat\n"
+	for name, text := range map[string]string{"some.csv": table, "full.csv": full} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	photo := filepath.Join(root, filepath.FromSlash(without))
+	whole := read(t, photo)
+	asGiven := fmt.Sprintf("1 of %d photos have no label: all %d labels of the others are trained on", n+1, n)
+	for _, c := range []struct {
+		table, line string
+		people      bool
+		damaged     bool
+		flags       []string
+	}{
+		{table: "full.csv"},
+		{table: "some.csv", line: fmt.Sprintf("1 of %d photos have no label: the labels of the others are the annotator, and --budget 4 takes at most 4 of them", n+1)},
+		{table: "some.csv", line: asGiven, people: true, flags: []string{"--oracle", "ask"}},
+		{table: "some.csv", line: asGiven, people: true, flags: []string{"--label"}},
+		{table: "some.csv", line: asGiven, people: true, flags: []string{"--budget", fmt.Sprint(n + 1)}},
+		{table: "some.csv", damaged: true},
+	} {
+		content := whole
+		if c.damaged {
+			content = whole[:len(whole)/2]
+		}
+		if err := os.WriteFile(photo, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		args := []string{"train", "--dataset", "folder", "--root", root, "--layout", "{site}/*/{name}", "--classes", "cat,dog", "--labels", c.table, "--budget", "4", "--out", "x", "--print-config"}
+		stdout, stderr, status := call(t, dir, append(args, c.flags...)...)
+		if people := strings.Contains(stdout, `"oracle": "ask"`); status != 0 || people != c.people || !strings.HasPrefix(stderr, c.line) || c.line == "" && strings.Contains(stderr, "have no label") {
+			t.Errorf("%+v: status %d, people %v, %s", c, status, people, stderr)
+		}
+	}
+	// A table of all labels, imported into a run, gives it those that it has queried.
+	if err := os.WriteFile(photo, []byte(whole), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, stderr, status := call(t, dir, "train", "--dataset", "folder", "--root", root, "--layout", "{site}/*/{name}", "--classes", "cat,dog", "--net", "smallcnn", "--width", "4", "--image-size", "16",
+		"--target", "none", "--preset", "ledg", "--oracle", "ask", "--budget", "4", "--epochs", "2", "--out", "run", "--quiet", "--backend", "go", "--cache", "cache")
+	if status != 3 {
+		t.Fatalf("status %d, %s", status, stderr)
+	}
+	stdout, stderr, status := call(t, dir, "label", "import", "run", "full.csv", "--format", "csv")
+	if status != 0 || !strings.Contains(stdout, "4 labels read, 4 of them new") || !strings.Contains(stderr, fmt.Sprintf("labels of %d images that run has not queried are left out", n+1-4)) {
+		t.Errorf("import: status %d, %s%s", status, stdout, stderr)
+	}
 }
 
 // checkText checks that a file has texts.

@@ -204,7 +204,7 @@ func (f *trainFlags) config(cmd *cobra.Command) (c config.Config, w model.Weight
 	if err == nil && onPhotos(s) {
 		switch {
 		case f.from == "":
-			err = f.ofPhotos(s)
+			err = f.ofPhotos(cmd, s)
 		case f.ofFeatures(): // as they were when the run began
 			delete(s.Set, "data.dataset")
 			for _, path := range ofFiles {
