@@ -97,8 +97,8 @@ func TestLocate(t *testing.T) {
 		note   string
 		failed string
 	}{
-		{"some are not there", Options{Labels: list("A/1.png", "A/9.png", "B/9.png")}, 1, "2 of 3 rows name photos that are not there, first a.csv:2: A/9.png", ""},
-		{"strict", Options{Labels: list("A/1.png", "A/9.png"), Strict: true}, 0, "", `there is no image "A/9.png"`},
+		{"some are not there", Options{Labels: list("A/1.png", "A/9.png", "B/9.png")}, 1, "2 of 3 rows name photos that are not there, first a.csv:2: \"A/9.png\"", ""},
+		{"strict", Options{Labels: list("A/1.png", "A/9.png"), Strict: true}, 0, "", `"A/9.png" is no image`},
 		{"none is there", Options{Labels: list("C/1.png", "C/2.png")}, 0, "", "2 of 2 rows name no image"},
 		{"a missing value", Options{Labels: append(list("A/1.png"), Label{ID: "A/2.png", Class: "None"})}, 1, "1 cell is a missing value such as None: no class", ""},
 		{"a class of its name", Options{Labels: append(list("A/1.png"), Label{ID: "A/2.png", Class: "None"}), Classes: []string{"None", "fox"}}, 2, "", ""},

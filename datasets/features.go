@@ -165,12 +165,11 @@ func (f *featureFile) entries(labels, domains []int, d *Dataset, from *originals
 	if err != nil {
 		return nil, nil, err
 	}
+	root := ""
 	if from != nil {
-		if err := opts.relativeTo(from.origin.Root); err != nil {
-			return nil, nil, err
-		}
+		root = from.origin.Root
 	}
-	if opts.Labels, err = d.locate(ids, opts.Labels, slices.Concat(opts.Classes, d.Classes), opts.Strict); err != nil {
+	if opts.Labels, err = d.locate(root, ids, opts.Labels, slices.Concat(opts.Classes, d.Classes), opts.Strict, opts.groups); err != nil {
 		return nil, nil, err
 	}
 	sites, names, err := resite(ids, opts.Labels)

@@ -34,7 +34,8 @@ type FolderOptions struct {
 	Labels []Label
 	Strict bool
 
-	known  index // see lister
+	root   string // the folder of the file system, absolute, if known
+	known  index  // see lister
 	leaves func(id string) error
 	looked func(files int)
 	groups *grouper // and with a rule, folders in folders are read
@@ -125,7 +126,7 @@ func scanFolder(fsys fs.FS, opts FolderOptions) (*Dataset, []entry, error) {
 		ids[i] = e.ID
 	}
 	d.Skipped = l.skipped
-	if opts.Labels, err = d.locate(ids, opts.Labels, opts.Classes, opts.Strict); err != nil {
+	if opts.Labels, err = d.locate(opts.root, ids, opts.Labels, opts.Classes, opts.Strict, opts.groups); err != nil {
 		return d, nil, err
 	}
 	if d.Domains, list, err = l.bySite(d.Domains, list, opts.Labels, perClass); err != nil {
@@ -187,7 +188,7 @@ func (l *lister) domains() ([]string, error) {
 		if len(l.skipped) > 0 {
 			why = fmt.Sprintf(" (%s is %s)", l.skipped[0].ID, l.skipped[0].Reason)
 		}
-		return nil, fmt.Errorf("there are no folders in it; a site is where, when or how images were taken, such as a place, a camera or a year, and has a folder of its own: images are expected at site/class/image or, without classes, at site/image%s", why)
+		return nil, noImages("there are no folders in it; a site is where, when or how images were taken, such as a place, a camera or a year, and has a folder of its own: images are expected at site/class/image or, without classes, at site/image" + why)
 	}
 	for _, domain := range domains {
 		if strings.ContainsFunc(domain, unprintable) {
@@ -231,8 +232,8 @@ func (l *lister) domain(domain string, k int, perClass map[string]int) ([]named,
 		add(ids, class)
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("site %s has no images, neither in its folder nor in its %s%s; images are expected at site/class/image or site/image",
-			domain, plural(len(classes), "class folder"), l.firstSkipped(domain))
+		return nil, noImages(fmt.Sprintf("site %s has no images, neither in its folder nor in its %s%s; images are expected at site/class/image or site/image",
+			domain, plural(len(classes), "class folder"), l.firstSkipped(domain)))
 	}
 	return list, nil
 }
@@ -273,7 +274,7 @@ func overrule(list []named, labels []Label) ([]Skipped, error) {
 		if err := ValidClass(label.Class); err != nil {
 			return nil, label.errorf("%w", err)
 		}
-		i, ok := at[label.ID]
+		i, ok := at[SameName(label.ID)]
 		if !ok {
 			continue
 		}
@@ -291,16 +292,6 @@ func overrule(list []named, labels []Label) ([]Skipped, error) {
 	}
 	sortSkipped(overruled)
 	return overruled, nil
-}
-
-// within reports whether paths have one, or a folder that it is in.
-func within(paths map[string]int, id string) bool {
-	for ; id != "." && id != "/"; id = path.Dir(id) {
-		if paths[id] > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // number gives the classes their numbers.

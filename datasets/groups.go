@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,7 +12,7 @@ import (
 )
 
 // grouper says which images belong together, by a rule over IDs or else by a list of labels: named
-// has their groups by every spelling of the IDs.
+// has their groups by ID.
 type grouper struct {
 	rule  *regexp.Regexp
 	named map[string]string
@@ -35,12 +34,11 @@ func newGrouper(rule string, labels []Label) (*grouper, error) {
 		if g.named == nil {
 			g.named = make(map[string]string)
 		}
-		for _, id := range l.spellings() {
-			if other, ok := g.named[id]; ok && other != l.Group {
-				return nil, l.errorf("%s is of group %q here, and of %q at another place", id, l.Group, other)
-			}
-			g.named[id] = l.Group
+		id := SameName(l.ID)
+		if other, ok := g.named[id]; ok && other != l.Group {
+			return nil, l.errorf("%s is of group %q here, and of %q at another place", l.ID, l.Group, other)
 		}
+		g.named[id] = l.Group
 	}
 	if g.rule == nil && g.named == nil {
 		return nil, nil
@@ -109,7 +107,9 @@ func (d *Dataset) setGroups(g *grouper) error {
 			return fmt.Errorf("data set %s: group %s is divided: %s is %v and %s is %v, and the split is specified", d.Name, name, other.ID, other.Split, e.ID, e.Split)
 		}
 	}
-	if len(numbers) == 0 {
+	if len(numbers) == 0 && g.rule == nil {
+		d.Groups, d.GroupNames, d.Ungrouped = nil, nil, 0
+	} else if len(numbers) == 0 {
 		return fmt.Errorf("data set %s: group rule %q matches none of the %s, such as %s", d.Name, g.rule, plural(d.Len(), "image"), d.Examples[0].ID)
 	}
 	return nil
@@ -235,11 +235,6 @@ func splitByGroup(entries []entry, seedValue uint64, g *grouper) {
 			train[cell{e.Domain, e.class}] -= 10
 		}
 	}
-}
-
-// spellings are those under which a data set may have a label's ID.
-func (l Label) spellings() []string {
-	return sameNames([]string{l.ID, strings.TrimSpace(l.ID), Unguard(l.ID), path.Clean(strings.ReplaceAll(l.ID, `\`, "/"))})
 }
 
 // errorf returns an error with the label's position.

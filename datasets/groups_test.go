@@ -195,7 +195,7 @@ func TestGroupColumn(t *testing.T) {
 	for _, s := range []struct {
 		text, rule, want string
 	}{
-		{"id,group\nnorth/9.png,p1\n", "", `labels.csv:2: there is no image "north/9.png"`},
+		{"id,group\nnorth/9.png,p1\n", "", `labels.csv:2: "north/9.png" is no image`},
 		{"id,group\nnorth/1.png,p1\nnorth/1.png,p2\n", "", `labels.csv:3: north/1.png is of group "p2" here, and of "p1" at another place`},
 		{"id,label\n", "nor(th", `group rule: "nor(th" is no regular expression: error parsing regexp: missing closing )`},
 		{"id,label\n", "east", `group rule "east" matches none of the 5 images, such as north/1.png`},

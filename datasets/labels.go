@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ledg-go/ledg/datasets/foreign"
 	"github.com/ledg-go/ledg/datasets/regular"
 	"github.com/ledg-go/ledg/datasets/sheet"
 )
@@ -55,6 +56,12 @@ func ReadLabels(path string) ([]Label, error) {
 // of labels. In a metadata.csv or metadata.jsonl of Hugging Face, file_name is the path from its
 // folder. IDs are not checked. An error names file and line.
 func ReadTable(path string, names ColumnNames) (t Table, err error) {
+	if err := foreign.Check(path, foreign.Camtrap); err != nil {
+		return t, err
+	}
+	if IsCamtrap(path) && names.ID == "" {
+		return readCamtrap(path, names.Class)
+	}
 	switch {
 	case hasSuffix(path, ".csv"), hasSuffix(path, ".tsv"):
 		return readTableCSV(path, names)
@@ -90,10 +97,7 @@ func readTableCSV(path string, names ColumnNames) (t Table, err error) {
 	}
 	t.Note = c.Note
 	var places []string // of events
-	err = sheet.Read(path, maxList, maxLine, func([]string) error { return nil }, func(r sheet.Row) (err error) {
-		if r.Err != nil {
-			return fmt.Errorf("%s: %w", r.Where, r.Err)
-		}
+	err = readRows(path, func(r sheet.Row) (err error) {
 		l, n := c.Label(r), len(t.Labels)
 		if t.Labels, err = addLabel(t.Labels, l); len(t.Labels) > n {
 			places = append(places, c.eventPlace(r, l))

@@ -1,7 +1,6 @@
 package datasets
 
 import (
-	"errors"
 	"fmt"
 	"path"
 	"regexp"
@@ -191,10 +190,10 @@ func (l *lister) byLayout(rule *layout, perClass map[string]int) (domains []stri
 	}
 	if len(list) == 0 {
 		if len(l.skipped) == 0 {
-			return nil, nil, errors.New("there are no images in it")
+			return nil, nil, noImages("there are no images in it")
 		}
 		sortSkipped(l.skipped)
-		return nil, nil, fmt.Errorf("there are no images in it; %s left out, first %s: %s", plural(len(l.skipped), "file"), l.skipped[0].ID, l.skipped[0].Reason)
+		return nil, nil, noImages(fmt.Sprintf("there are no images in it; %s left out, first %s: %s", plural(len(l.skipped), "file"), l.skipped[0].ID, l.skipped[0].Reason))
 	}
 	return domains, list, nil
 }

@@ -6,57 +6,66 @@ import (
 	"strings"
 )
 
-// locate returns the labels of the images of a data set that is being opened, in order, without
-// those that say nothing there, and adds to Notes what was left out: rows that name no image, and
-// missing values that are no classes. Rows of files that are left out are passed over. It is an error
-// if no row names an image, or next to none: a row in twenty, and one image in twenty. With
-// Strict every row has to name one.
-func (d *Dataset) locate(ids []string, list []Label, classes []string, strict bool) ([]Label, error) {
+// locate returns the labels of the images of a data set that is being opened, by the IDs of a [Finder],
+// in order, without those that say nothing there, and makes groups those of their groups. It adds to
+// Notes what was left out: rows that name no image, and missing values that are no classes. Rows
+// of files that are left out are passed over. It is an error if no row names an image, or next to none:
+// a row in twenty, and one image in twenty. With strict every row has to name one.
+func (d *Dataset) locate(root string, ids []string, list []Label, classes []string, strict bool, groups *grouper) ([]Label, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
-	const image, out = 1, 2
-	known := make(map[string]int, len(ids)+len(d.Skipped))
+	var leftOut []string
 	for _, f := range d.Skipped {
-		known[SameName(f.ID)] = out
+		leftOut = append(leftOut, f.ID)
 	}
-	for _, id := range ids {
-		known[SameName(id)] = image
+	finder, found := NewFinder(root, ids, leftOut...), make([]Found, len(list))
+	for i, l := range list {
+		found[i] = finder.Find(l.ID)
 	}
-	var used, absent []Label
-	images, missing, nothing := make(map[string]bool), 0, ""
-	for _, l := range list {
+	d.Notes = append(d.Notes, finder.Settle(found)...)
+	var used []Label
+	images, rows, missing, absent, nothing := make(map[int]bool), 0, 0, []int(nil), ""
+	for i, l := range list {
 		if l.Class != "" && Missing(l.Class) && !slices.Contains(classes, l.Class) {
 			missing, nothing = missing+1, l.Class
 			if l.Class = ""; l.Group == "" && l.Site == "" && l.Split == "" {
 				continue
 			}
 		}
-		at := slices.IndexFunc(l.spellings(), func(id string) bool { return known[id] == image })
-		switch {
-		case at >= 0:
-			l.ID = l.spellings()[at]
-			images[l.ID] = true
-			used = append(used, l)
-		case !slices.ContainsFunc(l.spellings(), func(id string) bool { return within(known, id) }):
-			absent = append(absent, l)
+		if found[i].LeftOut {
+			continue
 		}
+		if rows++; found[i].Err != nil {
+			absent = append(absent, i)
+			continue
+		}
+		images[found[i].Index] = true
+		l.ID = ids[found[i].Index]
+		used = append(used, l)
 	}
 	if missing > 0 {
 		d.Notes = append(d.Notes, fmt.Sprintf("%s %s such as %s: no class", plural(missing, "cell"), map[bool]string{true: "is a missing value", false: "are missing values"}[missing == 1], nothing))
 	}
+	if groups != nil && groups.rule == nil {
+		g, err := newGrouper("", used)
+		if err != nil {
+			return nil, err
+		}
+		if *groups = (grouper{}); g != nil {
+			*groups = *g
+		}
+	}
 	if len(absent) == 0 {
 		return used, nil
 	}
-	first := absent[0]
-	n := len(used) + len(absent)
-	few := len(images) == 0 || 20*len(images) < min(n, len(ids))
-	switch {
-	case strict || n == 1:
-		return nil, first.errorf("there is no image %q; IDs are paths in the data set, such as %q", first.ID, ids[0])
-	case few:
-		return nil, first.errorf("there is no image %q: %d of %d rows name no image; IDs are paths in the data set, such as %q", first.ID, len(absent), n, ids[0])
+	first, err := list[absent[0]], found[absent[0]].Err
+	if strict || rows == 1 {
+		return nil, first.errorf("%w; IDs are paths in the data set, such as %q", err, ids[0])
 	}
-	d.Notes = append(d.Notes, fmt.Sprintf("%d of %d rows name photos that are not there, first %s; they are left out", len(absent), n, printable(strings.TrimPrefix(first.Where+": "+first.ID, ": "))))
+	if len(images) == 0 || 20*len(images) < min(rows, len(ids)) {
+		return nil, first.errorf("%w; %d of %d rows name no image; IDs are paths in the data set, such as %q", err, len(absent), rows, ids[0])
+	}
+	d.Notes = append(d.Notes, fmt.Sprintf("%d of %d rows name photos that are not there, first %s; they are left out", len(absent), rows, printable(strings.TrimPrefix(first.Where+": ", ": ")+err.Error())))
 	return used, nil
 }

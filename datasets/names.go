@@ -2,11 +2,8 @@ package datasets
 
 import (
 	"fmt"
-	"net/url"
-	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
@@ -26,79 +23,6 @@ func sameNames(names []string) []string {
 		same[i] = SameName(name)
 	}
 	return same
-}
-
-// relativeTo makes absolute paths in labels and groups relative to a folder.
-func (o *Options) relativeTo(root string) error {
-	o.Labels = relative(o.Labels, root)
-	if o.groups == nil {
-		return nil
-	}
-	g, err := newGrouper(o.Group, o.Labels)
-	if err == nil {
-		*o.groups = *g
-	}
-	return err
-}
-
-// relative returns labels with absolute paths as paths from a folder, and so those that begin with
-// the folder's own name, or with folders above it, too. A path of another folder or computer is the
-// longest end of it that is a file in the folder, unless two paths have the same.
-func relative(list []Label, root string) []Label {
-	if root == "" {
-		return list
-	}
-	list = slices.Clone(list)
-	ends, paths := make(map[string][]int), make(map[string]map[string]bool)
-	for i, l := range list {
-		if !isAbs(l.ID) {
-			list[i].ID = below(l.ID, root)
-			continue
-		}
-		if rel, err := filepath.Rel(root, l.ID); filepath.IsAbs(l.ID) && err == nil && filepath.IsLocal(rel) {
-			list[i].ID = filepath.ToSlash(rel)
-			continue
-		}
-		p, isURL := strings.CutPrefix(l.ID, "file://")
-		if plain, err := url.PathUnescape(p); isURL && err == nil {
-			p = plain
-		}
-		parts := strings.Split(strings.ReplaceAll(p, `\`, "/"), "/")
-		for k := range parts[1:] {
-			end := strings.Join(parts[k+1:], "/")
-			if info, err := os.Stat(filepath.Join(root, end)); err == nil && info.Mode().IsRegular() && filepath.IsLocal(end) {
-				if ends[end] = append(ends[end], i); paths[end] == nil {
-					paths[end] = make(map[string]bool)
-				}
-				paths[end][l.ID] = true
-				break
-			}
-		}
-	}
-	for end, of := range ends {
-		if len(paths[end]) == 1 {
-			for _, i := range of {
-				list[i].ID = end
-			}
-		}
-	}
-	return list
-}
-
-// below returns a path without the folders at its begin that the path of root ends in, unless root
-// has a file of the whole path.
-func below(id, root string) string {
-	at := strings.TrimPrefix(strings.TrimSpace(Unguard(strings.ReplaceAll(id, `\`, "/"))), "./")
-	for n := strings.Count(at, "/"); n > 0; n-- {
-		parts := strings.SplitN(at, "/", n+1)
-		if !strings.HasSuffix(filepath.ToSlash(root)+"/", "/"+strings.Join(parts[:n], "/")+"/") {
-			continue
-		}
-		if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(at))); err != nil {
-			return parts[n]
-		}
-	}
-	return id
 }
 
 // isAbs reports whether a path is absolute here or on Windows, or the address of a file.

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ledg-go/ledg/datasets/foreign"
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
@@ -138,6 +140,9 @@ func filePath(root string) (string, error) {
 	if info.IsDir() {
 		return "", fmt.Errorf("%s is a folder, want a .npz, .safetensors or .parquet file", root)
 	}
+	if err := foreign.Check(root, foreign.NumPy, foreign.Parquet); err != nil {
+		return "", err
+	}
 	return filepath.Abs(root)
 }
 
@@ -163,16 +168,13 @@ func folderPath(root string) (string, error) {
 		return "", fmt.Errorf("root folder %s: %w", root, bare(err))
 	}
 	if !info.IsDir() {
-		return "", fmt.Errorf("root %s is not a folder", root)
+		return "", cmp.Or(foreign.Check(root), fmt.Errorf("root %s is not a folder", root))
 	}
 	return filepath.Abs(root)
 }
 
 func openFolder(root string, opts Options) (*Dataset, Truth, error) {
-	if err := opts.relativeTo(root); err != nil {
-		return nil, Truth{}, err
-	}
-	o := FolderOptions{Seed: opts.Seed, Exclude: opts.Exclude, Patterns: opts.Patterns, Layout: opts.Layout, SiteRule: opts.SiteRule, Damaged: opts.Damaged, Classes: opts.Classes, Labels: opts.Labels, Strict: opts.Strict, known: opts.known, looked: opts.Looked, groups: opts.groups}
+	o := FolderOptions{root: root, Seed: opts.Seed, Exclude: opts.Exclude, Patterns: opts.Patterns, Layout: opts.Layout, SiteRule: opts.SiteRule, Damaged: opts.Damaged, Classes: opts.Classes, Labels: opts.Labels, Strict: opts.Strict, known: opts.known, looked: opts.Looked, groups: opts.groups}
 	if !opts.FollowLinks {
 		r, err := os.OpenRoot(root)
 		if err != nil {
@@ -181,7 +183,21 @@ func openFolder(root string, opts Options) (*Dataset, Truth, error) {
 		defer r.Close()
 		o.leaves = leaves(r, root)
 	}
-	return Folder(os.DirFS(root), o)
+	d, t, err := Folder(os.DirFS(root), o)
+	return d, t, unread(err, root)
+}
+
+// noImages is the error of a folder that has none.
+type noImages string
+
+func (e noImages) Error() string { return string(e) }
+
+// unread returns the error of a file that may have the images which a folder lacks, else err.
+func unread(err error, root string) error {
+	if none := noImages(""); errors.As(err, &none) {
+		return cmp.Or(foreign.Folder(root), err)
+	}
+	return err
 }
 
 // leaves returns a predicate for links in a folder that lead out of it.

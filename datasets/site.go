@@ -69,7 +69,7 @@ func Site(root string, classes []string, followLinks bool, decoding rgb.Decoding
 		if len(l.skipped) > 0 {
 			why = fmt.Sprintf(" (%s: %s)", l.skipped[0].ID, l.skipped[0].Reason)
 		}
-		return fail(fmt.Errorf("there are no images%s", why))
+		return fail(unread(noImages("there are no images"+why), dir))
 	}
 	d, t, err := assemble(d, fsys, entries)
 	if err != nil {

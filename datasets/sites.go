@@ -16,7 +16,7 @@ func columnOf(ids []string, labels []Label, what string, of func(Label) string) 
 	}
 	values, where := make([]string, len(ids)), make(map[int]string)
 	for _, l := range labels {
-		i, ok := at[l.ID]
+		i, ok := at[SameName(l.ID)]
 		value := SameName(of(l))
 		if value == "" || !ok {
 			continue

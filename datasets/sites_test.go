@@ -43,7 +43,7 @@ func TestSitesOfTable(t *testing.T) {
 	}
 	for want, list := range map[string][]Label{
 		`m.csv:3: 1.png is of site "b" here, but of "a" at m.csv:2`: {{ID: "1.png", Site: "a", Where: "m.csv:2"}, {ID: "1.png", Site: "b", Where: "m.csv:3"}},
-		`m.csv:2: there is no image "9.png"`:                        {{ID: "9.png", Site: "a", Where: "m.csv:2"}},
+		`m.csv:2: "9.png" is no image`:                              {{ID: "9.png", Site: "a", Where: "m.csv:2"}},
 		`m.csv:2: site "a\nb" has a newline`:                        {{ID: "1.png", Site: "a\nb", Where: "m.csv:2"}},
 	} {
 		_, _, err := Open("folder", root, Options{Labels: list, Layout: "{name}"})

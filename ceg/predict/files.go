@@ -14,6 +14,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/predict/shard"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/foreign"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
@@ -116,6 +117,11 @@ func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err e
 		return s, err
 	}
 	if s.Predicted == 0 {
+		for _, dir := range o.Images {
+			if err := foreign.Folder(dir); err != nil {
+				return s, err
+			}
+		}
 		return s, fmt.Errorf("none of %d files in %s can be read, first %s; %s lists them", s.Failed, strings.Join(o.Images, ", "), s.First[0], s.FailedFile)
 	}
 	return s, nil

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/predict/shard"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/foreign"
 )
 
 // listing is a sorted list of paths of any length, in memory up to runLength and
@@ -204,6 +205,9 @@ func find(roots []string, leaveOut func(path string) bool) (_ *listing, err erro
 			return nil, err
 		}
 		if !info.IsDir() {
+			if err := foreign.Check(root); err != nil {
+				return nil, err
+			}
 			if err := l.add(filepath.Clean(root)); err != nil {
 				return nil, err
 			}

@@ -20,6 +20,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/foreign"
 	"github.com/ledg-go/ledg/datasets/rgb"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
@@ -221,6 +222,9 @@ func (f *dataFlags) check() error {
 		if info, err := os.Stat(dir.path); err != nil {
 			return usagef("%s %s: %w", dir.flag, dir.path, errors.Unwrap(err))
 		} else if !info.IsDir() {
+			if err := foreign.Check(dir.path); err != nil {
+				return usagef("%s %w", dir.flag, err)
+			}
 			return usagef("%s %s: not a folder", dir.flag, dir.path)
 		}
 	}

@@ -74,6 +74,21 @@ func writeCSV(w io.Writer, items []Item, o Options) error {
 
 // readCSV reads our own CSV file, or any other with columns of images and classes.
 func (im *Import) readCSV(path string) error {
+	if datasets.IsCamtrap(path) && im.o.Columns.ID == "" {
+		t, err := datasets.ReadTable(path, im.o.Columns)
+		if im.Notes = append(im.Notes, t.Note); err != nil {
+			return err
+		}
+		for _, l := range t.Labels {
+			if l.Class == "" {
+				continue
+			}
+			if err := im.add(Label{ID: l.ID, Path: filepath.ToSlash(l.ID), Kind: labels.Labelled, Class: l.Class, Where: l.Where}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	c, err := datasets.ReadColumns(path, im.o.Columns, "annotator", "seconds", "flag", "at", "sha256")
 	if err == nil && !c.HasClass() {
 		err = fmt.Errorf("%s: %s; want a column label (or class), or --class-column", path, c.Note)

@@ -22,6 +22,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/foreign"
 	"github.com/ledg-go/ledg/datasets/regular"
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
@@ -52,7 +53,16 @@ func Read(ctx context.Context, f Format, name string, o ReadOptions) (*Import, e
 	return im, nil
 }
 
+// accepts are the formats of files that each format is.
+var accepts = map[Format][]foreign.Format{
+	CSV:         {foreign.Camtrap},
+	LabelStudio: {foreign.LabelStudio}, CVAT: {foreign.CVAT, foreign.Zip}, COCO: {foreign.COCO, foreign.Zip}, Datumaro: {foreign.Datumaro, foreign.Zip},
+}
+
 func (im *Import) read(ctx context.Context, name string) error {
+	if err := foreign.Check(name, accepts[im.f]...); err != nil {
+		return err
+	}
 	switch im.f {
 	case CSV:
 		return im.readCSV(name)
