@@ -14,8 +14,11 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/arrays"
+	"github.com/ledg-go/ledg/datasets/foreign"
 	"github.com/ledg-go/ledg/datasets/regular"
+	"github.com/ledg-go/ledg/datasets/sheet"
 )
 
 var tableHead = []string{"path", "class", "probability", "second", "margin", "entropy", "distance", "nearest"}
@@ -57,9 +60,9 @@ func writeTable(path string, t *table, looksNew *int) error {
 		rows.Write(head) // its error stays for Error
 		number := func(v float32) string { return strconv.FormatFloat(float64(v), 'g', -1, 32) }
 		if err := each(func(p Prediction) error {
-			row := []string{p.Path, p.Class, number(p.Probability), p.Second, number(p.Margin), number(p.Entropy), number(p.Distance), p.Nearest, strconv.FormatBool(p.LooksNew), strconv.FormatBool(p.Calibrated)}
+			row := []string{datasets.Guard(p.Path), datasets.Guard(p.Class), number(p.Probability), datasets.Guard(p.Second), number(p.Margin), number(p.Entropy), number(p.Distance), datasets.Guard(p.Nearest), strconv.FormatBool(p.LooksNew), strconv.FormatBool(p.Calibrated)}
 			if t.sets {
-				row = append(row, p.Set, strconv.FormatBool(p.Abstained))
+				row = append(row, datasets.Guard(p.Set), strconv.FormatBool(p.Abstained))
 			}
 			return rows.Write(row)
 		}); err != nil {
@@ -96,7 +99,7 @@ func writeFailed(path string, t *table, first *[]string) error {
 			if len(*first) < fewFailed {
 				*first = append(*first, e.Path+": "+e.Error)
 			}
-			return rows.Write([]string{e.Path, e.Error})
+			return rows.Write([]string{datasets.Guard(e.Path), datasets.Guard(e.Error)})
 		})
 		rows.Flush()
 		return errors.Join(err, rows.Error())
@@ -112,8 +115,12 @@ type embedding struct {
 // maxTable is the longest table that is read, maxLine its longest line, in bytes.
 const maxTable, maxLine = 8 << 30, 1 << 20
 
-// ReadTable reads the predictions of a table of [Predictor.Files], one at a time.
+// ReadTable reads the predictions of a table of [Predictor.Files], one at a time, or of another CSV file
+// with columns of images and classes.
 func ReadTable(path string, each func(p Prediction) error) error {
+	if err := foreign.Check(path, foreign.Parquet); err != nil {
+		return err
+	}
 	f, err := regular.Open(path, maxTable)
 	if err != nil {
 		return err
@@ -136,7 +143,7 @@ func ReadTable(path string, each func(p Prediction) error) error {
 		}
 		return nil
 	}
-	return readCSV(r, each)
+	return readCSV(path, each)
 }
 
 // readParquet reads a table that may be damaged.
@@ -174,42 +181,54 @@ func readParquet(f *os.File, each func(p Prediction) error) (err error) {
 	}
 }
 
-func readCSV(f io.Reader, each func(p Prediction) error) error {
-	r := csv.NewReader(f)
-	r.ReuseRecord = true
-	flagged, calibrated := false, -1
-	if first, err := r.Read(); err != nil {
-		return err
-	} else if flagged = slices.Contains(first, newColumn); len(first) > len(tableHead) && flagged != (first[len(tableHead)] == newColumn) {
-		return fmt.Errorf("column %s is not after %s", newColumn, tableHead[len(tableHead)-1])
-	} else if len(first) < len(tableHead) {
-		return fmt.Errorf("the table has %d columns, want at least %d", len(first), len(tableHead))
-	} else {
-		calibrated = slices.Index(first, calibratedColumn)
-	}
-	for {
-		row, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return nil
+// readCSV reads a table by the names of its columns: our own, or another one with columns of images
+// and classes.
+func readCSV(path string, each func(p Prediction) error) error {
+	var at []int // of tableHead, newColumn and calibratedColumn, -1 for none
+	var columns *datasets.Columns
+	return sheet.Read(path, maxTable, maxLine, func(head []string) (err error) {
+		for _, name := range append(slices.Clone(tableHead), newColumn, calibratedColumn) {
+			at = append(at, sheet.Column(head, name))
 		}
-		if err != nil {
-			return err
+		if at[0] < 0 || at[1] < 0 || at[2] < 0 {
+			columns, err = datasets.ReadColumns(path, datasets.ColumnNames{})
+			at[2] = sheet.Column(head, "probability", "confidence", "score")
+		}
+		if columns != nil && !columns.HasClass() {
+			err = fmt.Errorf("%s; want a column class", columns.Note)
+		}
+		return err
+	}, func(r sheet.Row) error {
+		if r.Err != nil {
+			return fmt.Errorf("%s: %w", r.Where, r.Err)
 		}
 		var bad error
+		cell := func(i int) string {
+			if at[i] < 0 {
+				return ""
+			}
+			return datasets.Unguard(r.At(at[i]))
+		}
 		number := func(i int) float32 {
-			v, err := strconv.ParseFloat(row[i], 32)
-			bad = errors.Join(bad, err)
+			text := cell(i)
+			if text == "" && columns != nil {
+				return 0
+			}
+			v, err := strconv.ParseFloat(text, 32)
+			if err != nil && at[i] >= 0 {
+				bad = fmt.Errorf("%s: %s is %q, want a number", r.Where, tableHead[i], text)
+			}
 			return float32(v)
 		}
-		p := Prediction{Path: row[0], Class: row[1], Probability: number(2), Second: row[3],
-			Margin: number(4), Entropy: number(5), Distance: number(6), Nearest: row[7]}
-		p.LooksNew = flagged && row[len(tableHead)] == "true"
-		p.Calibrated = calibrated >= 0 && row[calibrated] == "true"
+		p := Prediction{Path: cell(0), Class: cell(1), Probability: number(2), Second: cell(3), Margin: number(4), Entropy: number(5),
+			Distance: number(6), Nearest: cell(7), LooksNew: cell(8) == "true", Calibrated: cell(9) == "true"}
+		if columns != nil {
+			l := columns.Label(r)
+			p.Path, p.Class = datasets.Unguard(l.ID), l.Class
+		}
 		if bad != nil {
 			return bad
 		}
-		if err := each(p); err != nil {
-			return err
-		}
-	}
+		return each(p)
+	})
 }

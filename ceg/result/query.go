@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
@@ -42,7 +43,7 @@ func (q Query) fields() ([]string, error) {
 	if q.Round < 0 || q.ID == "" {
 		return nil, fmt.Errorf("query of %q has round %d, want an ID and a round of 0 or more", q.ID, q.Round)
 	}
-	row := []string{strconv.Itoa(q.Round), q.ID, q.Domain, q.Class, "", "", "", "", "", "", ""}
+	row := []string{strconv.Itoa(q.Round), datasets.Guard(q.ID), datasets.Guard(q.Domain), datasets.Guard(q.Class), "", "", "", "", "", "", ""}
 	if s := q.Scores; s != nil {
 		for i, v := range []float64{s.Su, s.Sr, s.Sd, s.R} {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -158,7 +159,7 @@ func parseQuery(row []string) (Query, error) {
 		}
 		return v
 	}
-	q := Query{Round: count(0), ID: row[1], Domain: row[2], Class: row[3]}
+	q := Query{Round: count(0), ID: datasets.Unguard(row[1]), Domain: datasets.Unguard(row[2]), Class: datasets.Unguard(row[3])}
 	if q.ID == "" {
 		fail(1, "an example's ID")
 	}

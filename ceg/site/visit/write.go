@@ -49,7 +49,7 @@ func writePredictions(path string, classes []string, visits []site.Part, looksNe
 						second = c
 					}
 				}
-				rows.Write([]string{id, classes[first], number(probs[first]), classes[second], number(probs[first] - probs[second]), number(active.Entropy(probs)), strconv.Itoa(k + 1), strconv.FormatBool(looksNew[id]), strconv.FormatBool(calibrated)})
+				rows.Write([]string{datasets.Guard(id), datasets.Guard(classes[first]), number(probs[first]), datasets.Guard(classes[second]), number(probs[first] - probs[second]), number(active.Entropy(probs)), strconv.Itoa(k + 1), strconv.FormatBool(looksNew[id]), strconv.FormatBool(calibrated)})
 			}
 		}
 		rows.Flush()

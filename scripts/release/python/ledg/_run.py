@@ -81,7 +81,7 @@ def predict(run: str | os.PathLike[str], images: str | os.PathLike[str] | Sequen
         table = Path(folder) / "predictions.csv"
         _binary.run([*command, "--out", str(table), *_flags(flags)], progress)
         with open(table, newline="", encoding="utf-8") as f:
-            rows = list(csv.reader(f))
+            rows = [[_unguard(cell) for cell in row] for row in csv.reader(f)]
     return {name: _column(np, [row[i] for row in rows[1:]]) for i, name in enumerate(rows[0])}
 
 
@@ -117,6 +117,11 @@ def _lines(values: Any) -> list[str]:
     """Text in a file of ledg embed: a line each, which may be a JSON string."""
     lines = values.tobytes().decode().split("\n")
     return [json.loads(line) if line.startswith('"') else line for line in lines if line]
+
+
+def _unguard(cell: str) -> str:
+    """A cell without the apostrophe before what a spreadsheet takes for a formula."""
+    return cell[1:] if cell[:1] == "'" and cell[1:2] in ("=", "+", "-", "@", "\t", "\r", "'") and len(cell) > 1 else cell
 
 
 def _column(np: Any, cells: list[str]) -> Any:
