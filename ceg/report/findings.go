@@ -48,7 +48,7 @@ type finding struct {
 type difference struct {
 	budget         string
 	seeds, targets *claim
-	favour, of, n  int
+	favour, of     int
 }
 
 // Findings makes the table of findings from FindingsFile in a folder of records: a row per question
@@ -85,7 +85,7 @@ func Findings(dir string) (*result.Table, error) {
 		row := []result.Cell{{Text: q.Question}, {Text: q.Data + ": " + q.each(differences[i], difference.labels)}}
 		for _, text := range []string{
 			q.each(differences[i], difference.difference),
-			q.each(differences[i], func(a difference, _ bool) string { return fmt.Sprint(a.n) }),
+			q.each(differences[i], func(a difference, overTargets bool) string { return fmt.Sprint(a.over(overTargets).N) }),
 			q.each(differences[i], func(a difference, _ bool) string { return fmt.Sprint(a.favour) }) + fmt.Sprintf(" of %d", differences[i][0].of),
 			q.Equal, q.Evidence + "; " + q.verdict(differences[i]),
 		} {
@@ -95,7 +95,7 @@ func Findings(dir string) (*result.Table, error) {
 	}
 	t.Notes = []string{
 		"Differences are paired by seed. Intervals are over seeds, on the same images and targets, or over targets where it is said.",
-		"n: seeds. In favour: targets with a mean difference above zero. Significance: Student's t after Holm correction.",
+		"n: the unit of the interval, seeds or targets. In favour: targets with a mean difference above zero. Significance: Student's t after Holm correction.",
 		"Holm: over all differences of the study to the baseline; over the budgets for the preset, a primary comparison, and for a new site.",
 	}
 	return t, nil
@@ -272,7 +272,7 @@ func compareTrials(row, baseline map[string][]result.Trial) (a difference, err e
 	if err != nil {
 		return a, err
 	}
-	a.seeds, a.n = &claim{Difference: over}, over.N
+	a.seeds = &claim{Difference: over}
 	if over, err = result.Paired(means, zero); err != nil {
 		return a, err
 	}
@@ -334,14 +334,19 @@ func (a difference) labels(bool) string {
 
 // difference is the mean with its interval.
 func (a difference) difference(overTargets bool) string {
-	c := a.seeds
-	if overTargets {
-		c = a.targets
-	}
+	c := a.over(overTargets)
 	if !c.HasInterval() {
 		return fmt.Sprintf("%+.1f", 100*c.Mean)
 	}
 	return fmt.Sprintf("%+.1f (%.1f to %.1f)", 100*c.Mean, 100*c.Low, 100*c.High)
+}
+
+// over is the comparison over targets or over seeds.
+func (a difference) over(targets bool) *claim {
+	if targets {
+		return a.targets
+	}
+	return a.seeds
 }
 
 // verdict says at which budgets a difference is significant, over seeds and over targets.
@@ -362,7 +367,7 @@ func (q finding) verdict(list []difference) string {
 		return strings.Join(yes, ", ")
 	}
 	seeds, targets := at(func(a difference) *claim { return a.seeds }), at(func(a difference) *claim { return a.targets })
-	switch n := list[0].n; {
+	switch n := list[0].seeds.N; {
 	case q.Gains != "":
 		return "targets: " + targets
 	case seeds == "no" && n <= 3:

@@ -25,7 +25,7 @@ func TestCompareTrials(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := (0.2 + 0.1 - 0.1) / 3
-	if a.n != 3 || a.favour != 2 || a.of != 3 || math.Abs(a.seeds.Mean-want) > 1e-12 || math.Abs(a.targets.Mean-want) > 1e-12 {
+	if a.seeds.N != 3 || a.favour != 2 || a.of != 3 || math.Abs(a.seeds.Mean-want) > 1e-12 || math.Abs(a.targets.Mean-want) > 1e-12 {
 		t.Errorf("%+v, %+v, %+v, want a mean of %g", a, a.seeds, a.targets, want)
 	}
 	// Every seed has the same mean over targets, and the targets differ.
