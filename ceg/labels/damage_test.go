@@ -65,7 +65,7 @@ func TestDamage(t *testing.T) {
 		want string
 	}{
 		"no JSON":        {"{\n", ":2:"},
-		"empty line":     {"\n", ":2:"},
+		"after blank":    {"\n \r\n{\n", ":4:"},
 		"zeros":          {strings.Repeat("\x00", 20) + "\n", ":2:"},
 		"unknown field":  {`{"n":2,"event":"bad image","id":"1","at":"2026-01-01T00:00:00Z","why":1}` + "\n", `:2: json: unknown field "why"`},
 		"wrong number":   {`{"n":3,"event":"bad image","id":"1","at":"2026-01-01T00:00:00Z"}` + "\n", ":2: event 3, want 2"},
@@ -149,5 +149,53 @@ func TestWriteFails(t *testing.T) {
 	e := must[[]Event](t)(l.Append(labelled("3", "cat", "ann")))
 	if e[0].N != 2 || l.image("2").N != 0 || l.image("1").Class != "cat" {
 		t.Errorf("event %d, 2 is %+v", e[0].N, l.image("2"))
+	}
+}
+
+// Blank lines and a byte order mark, which editors leave, are no events and no faults.
+func TestBlankLines(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, dir, Options{})
+	query(t, l, 0, "1", "2")
+	l.Close()
+	path := filepath.Join(dir, File)
+	text := must[[]byte](t)(os.ReadFile(path))
+	text = append([]byte("\ufeff\n"), bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n\n"))...)
+	if err := os.WriteFile(path, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	l = open(t, dir, Options{})
+	if e := must[[]Event](t)(l.Append(labelled("1", "cat", "ann"))); e[0].N != 3 {
+		t.Errorf("event %d", e[0].N)
+	}
+	s, note, err := Read(os.DirFS(dir), File, classes, Options{})
+	if err != nil || note != "" || s.Last() != 3 {
+		t.Errorf("%d events, %q, %v", s.Last(), note, err)
+	}
+}
+
+// A ledger that is deleted while it is open is written again, with its labels, and this is said.
+func TestDeleted(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, dir, Options{})
+	query(t, l, 0, "1", "2")
+	must[[]Event](t)(l.Append(labelled("1", "cat", "ann")))
+	before := must[[]byte](t)(os.ReadFile(l.Path()))
+	if err := os.Remove(l.Path()); err != nil {
+		t.Skip(err) // Windows
+	}
+	said := ""
+	l.Noted(func(note string) { said = note })
+	if err := l.Refresh(); err != nil || said != "" {
+		t.Errorf("%v, %q", err, said)
+	}
+	must[[]Event](t)(l.Append(labelled("2", "dog", "ann")))
+	after := must[[]byte](t)(os.ReadFile(l.Path()))
+	if !bytes.HasPrefix(after, before) || bytes.Count(after, []byte("\n")) != 4 || !strings.Contains(said, "was deleted while it was open: it is written again with its 3 events") {
+		t.Errorf("%q\n%s", said, after)
+	}
+	os.RemoveAll(dir)
+	if _, err := l.Append(labelled("1", "dog", "bob")); err == nil || !strings.Contains(err.Error(), l.Path()) {
+		t.Errorf("error %v", err)
 	}
 }

@@ -75,6 +75,20 @@ func (l *Ledger) catchUp(locked bool) error {
 	if err != nil {
 		return err
 	}
+	if now == nil && l.state.Last() > 0 {
+		if !locked {
+			return nil
+		}
+		if err := l.restore(); err != nil {
+			return fmt.Errorf("%s was deleted while it was open, and cannot be written again: %w", l.path, bare(err))
+		}
+		if now, err = os.Stat(l.path); err != nil {
+			return err
+		}
+		if own, err = l.file.Stat(); err != nil {
+			return err
+		}
+	}
 	if now == nil || !os.SameFile(now, own) || own.Size() < l.offset {
 		if err := l.reopen(); err != nil { // somebody put another file there
 			return err
@@ -98,6 +112,48 @@ func (l *Ledger) catchUp(locked bool) error {
 	return l.mend(torn)
 }
 
+// restore writes a deleted file again, with the events that are known. This process holds the lock.
+func (l *Ledger) restore() error {
+	name := filepath.Join(filepath.Dir(l.path), "."+File+".tmp-again")
+	os.Remove(name) // of a restore that was killed
+	part, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(name)
+	var size int64
+	for n := int64(1); n <= l.state.Last() && err == nil; n++ {
+		e, _ := l.state.Event(n)
+		var text []byte
+		if text, err = e.MarshalJSON(); err == nil {
+			_, err = part.Write(append(text, '\n'))
+			size += int64(len(text)) + 1
+		}
+	}
+	if err = errors.Join(err, part.Sync(), part.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(name, l.path); err != nil {
+		return err
+	}
+	f, err := regular.Own(l.path, os.O_APPEND)
+	if err != nil {
+		return err
+	}
+	l.file.Close()
+	l.file, l.offset = f, size
+	l.note("%s was deleted while it was open: it is written again with its %d events", l.path, l.state.Last())
+	return syncFolder(filepath.Dir(l.path))
+}
+
+// note adds to the notes.
+func (l *Ledger) note(format string, args ...any) {
+	l.notes = append(l.notes, fmt.Sprintf(format, args...))
+	if l.noted != nil {
+		l.noted(l.notes[len(l.notes)-1])
+	}
+}
+
 // mend completes a last line without newline, or moves it to a file beside if it is not an
 // event. No other process is writing: this one holds the lock.
 func (l *Ledger) mend(torn []byte) error {
@@ -109,7 +165,7 @@ func (l *Ledger) mend(torn []byte) error {
 		}
 		l.state.apply(e)
 		l.offset += int64(len(torn)) + 1
-		l.notes = append(l.notes, at+": the last line lacked its newline, which is added")
+		l.note("%s: the last line lacked its newline, which is added", at)
 		l.tell()
 		return nil
 	}
@@ -125,7 +181,7 @@ func (l *Ledger) mend(torn []byte) error {
 		os.Remove(backup.Name())
 		return fmt.Errorf("%s: the half-written last line is left: %w", at, err)
 	}
-	l.notes = append(l.notes, fmt.Sprintf("%s: the last line was half-written (%d bytes) when its writer stopped; it is moved to %s, and was never reported as saved", at, len(torn), backup.Name()))
+	l.note("%s: the last line was half-written (%d bytes) when its writer stopped; it is moved to %s, and was never reported as saved", at, len(torn), backup.Name())
 	return nil
 }
 
@@ -190,6 +246,14 @@ func fold(s *State, r io.Reader, name string) (whole int64, torn []byte, err err
 	})
 	for lines.Scan() {
 		text, ends := bytes.CutSuffix(lines.Bytes(), []byte("\n"))
+		size := int64(len(lines.Bytes()))
+		if s.Last() == 0 {
+			text = bytes.TrimPrefix(text, []byte("\ufeff"))
+		}
+		if ends && len(bytes.TrimSpace(text)) == 0 {
+			s.blank, whole = s.blank+1, whole+size
+			continue
+		}
 		if !ends && s.isTorn(text) {
 			return whole, bytes.Clone(text), nil
 		}
@@ -204,7 +268,7 @@ func fold(s *State, r io.Reader, name string) (whole int64, torn []byte, err err
 			break
 		}
 		s.apply(e)
-		whole += int64(len(text)) + 1
+		whole += size
 	}
 	switch err = cmp.Or(lines.Err(), err); {
 	case err == nil:
@@ -215,7 +279,7 @@ func fold(s *State, r io.Reader, name string) (whole int64, torn []byte, err err
 	if s.Last() == 0 {
 		return whole, nil, fmt.Errorf("%s:1: is not a line of a ledger, so the file is left as it is: %w", name, bare(err))
 	}
-	return whole, nil, fmt.Errorf("%s:%d: %w", name, s.Last()+1, bare(err))
+	return whole, nil, fmt.Errorf("%s:%d: %w", name, s.Last()+1+s.blank, bare(err))
 }
 
 // bare removes the path from an error of a file system, where the message names the

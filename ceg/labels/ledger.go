@@ -39,6 +39,7 @@ type Ledger struct {
 	state   *State
 	offset  int64 // of the events in the state
 	notes   []string
+	noted   func(note string)
 	changed chan struct{} // closed when the state changes
 
 	queueing sync.Mutex // guards the fields below
@@ -105,6 +106,16 @@ func (l *Ledger) Notes() []string {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	return append([]string(nil), l.notes...)
+}
+
+// Noted calls f, which must not use the ledger, with every repair so far and to come.
+func (l *Ledger) Noted(f func(note string)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, note := range l.notes {
+		f(note)
+	}
+	l.noted = f
 }
 
 // Close closes the file. All events are on disk already.

@@ -26,7 +26,7 @@ func ReadFile(path string) ([]datasets.Label, error) {
 // ReadTable reads labels from a file: the current labels of a ledger, or a list in the format of
 // datasets.ReadTable, in which columns names the columns to use.
 func ReadTable(path string, columns datasets.ColumnNames) (t datasets.Table, err error) {
-	if is, err := isLedger(path); err != nil {
+	if is, err := IsLedger(path); err != nil {
 		return t, err
 	} else if !is || columns != (datasets.ColumnNames{}) {
 		return datasets.ReadTable(path, columns)
@@ -120,8 +120,8 @@ func Digest(list []datasets.Label) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// isLedger reports whether the first line of a .jsonl file is an event.
-func isLedger(path string) (bool, error) {
+// IsLedger reports whether the first line of a .jsonl file is an event.
+func IsLedger(path string) (bool, error) {
 	if !strings.EqualFold(filepath.Ext(path), ".jsonl") {
 		return false, nil
 	}

@@ -49,6 +49,7 @@ type State struct {
 	classes map[string]bool // nil: any
 	domain  func(id string) (string, bool)
 
+	blank     int64 // blank lines of the file so far
 	records   []record
 	images    []image
 	index     map[string]int32 // of an ID in images

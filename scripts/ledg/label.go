@@ -245,9 +245,7 @@ func (f *labelFlags) run(cmd *cobra.Command) error {
 	if err := f.setRule(); err != nil {
 		return err
 	}
-	for _, note := range o.Ledger.Notes() {
-		f.progress("%s\n", note)
-	}
+	o.Ledger.Noted(func(note string) { f.progress("%s\n", note) })
 	l, place, err := f.open(name)
 	if l == nil {
 		return err

@@ -249,7 +249,7 @@ func newLabelImportCommand() *cobra.Command {
   datumaro     a .json file with items, or an archive of it
 
 Images are matched by SHA-256, ledg's id or path. Folders of a path have to agree with the
-image's. Labels of unknown images or classes, and several of one image, are left out and
+image's. Unknown images, unknown classes and several classes of one image are left out and
 listed; with --strict they are an error, and nothing is imported.
 A second import of a file changes nothing. The newest label of an annotator counts;
 --disagreement decides where annotators differ. The command also prints the agreement of
@@ -274,9 +274,6 @@ annotators (Cohen's kappa).`,
 			o.Strict = f.data.strict
 			o.Columns = f.columns
 			events, left, err := f.read(cmd.Context(), files, o)
-			for _, note := range f.notes {
-				fmt.Fprintln(cmd.ErrOrStderr(), cli.OneLine(errors.New(note)))
-			}
 			if err != nil {
 				return err
 			}
@@ -286,6 +283,9 @@ annotators (Cohen's kappa).`,
 			}
 			if line != "" {
 				fmt.Fprintln(cmd.ErrOrStderr(), line)
+			}
+			for _, note := range f.notes {
+				fmt.Fprintln(cmd.ErrOrStderr(), cli.OneLine(errors.New(note)))
 			}
 			if err := f.take(cmd.OutOrStdout(), events, settle, rule != "", o.By); err != nil {
 				return err

@@ -134,9 +134,7 @@ func (b *studioBackend) serve(cmd *cobra.Command, f *labelFlags) error {
 		return err
 	}
 	defer b.ledger.Close()
-	for _, note := range b.ledger.Notes() {
-		b.log("%s", note)
-	}
+	b.ledger.Noted(func(note string) { b.log("%s", note) })
 	name := filepath.Join(b.dir, labels.File) + "#label-studio"
 	release, ok, err := page.Claim(name)
 	if err == nil && !ok {

@@ -29,6 +29,8 @@ func newRootCommand() *cobra.Command {
 		Version:     cli.Versions()[0].Version,
 		Annotations: map[string]string{guide: ""},
 		RunE:        func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		// Nothing that ledg keeps is replaced by an output.
+		PersistentPreRunE: checkOutputs,
 	}
 	root.SetVersionTemplate(versionText())
 	root.AddGroup(commandGroups...)

@@ -172,6 +172,9 @@ func readAnnotated(fields map[string]json.RawMessage) (t annotated, err error) {
 	if !full {
 		list, full = fields["completions"] // before version 1.1
 	}
+	if _, several := severalChoices(string(fields["data"])); !full && !several && bytes.HasPrefix(fields["data"], []byte("{")) {
+		return t, nil // a task to label
+	}
 	if !full {
 		return readStudioMin(fields), nil
 	}
