@@ -52,6 +52,7 @@ func compact(of []int, k int) clustering {
 // most maxLloyd rounds of Lloyd's algorithm; fewer where there are fewer different
 // points. Which centre is nearest is decided in float64, of equal ones the lowest.
 func kMeans(p points, k int, ties precedence, r *rand.Rand) clustering {
+	k = min(k, p.Rows)
 	train := p
 	if n := max(trainRows, trainPerCentre*k); n < p.Rows {
 		index := r.Perm(p.Rows)[:n]

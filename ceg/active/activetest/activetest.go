@@ -34,6 +34,7 @@ func Run(t *testing.T, s active.Strategy) {
 		run  func(*testing.T, active.Strategy)
 	}{
 		{"picks are distinct candidates", distinct},
+		{"a pool may be tiny", tiny},
 		{"the same stream gives the same picks", reproducible},
 		{"inputs are not written to", untouched},
 		{"only the needed arrays are looked at", needed},
@@ -118,6 +119,33 @@ func distinct(t *testing.T, s active.Strategy) {
 			for _, v := range []float64{p.Score, p.Su, p.Sr, p.Sd, p.R} {
 				if math.IsNaN(v) || math.IsInf(v, 0) {
 					t.Errorf("index %d has the score %v", p.Index, v)
+				}
+			}
+		}
+	}
+}
+
+// tiny queries pools that are smaller than the number of classes, where nothing is labelled, too.
+func tiny(t *testing.T, s active.Strategy) {
+	for rows := 1; rows < classes; rows++ {
+		for _, clear := range []func(*active.Candidates){
+			func(*active.Candidates) {},
+			func(c *active.Candidates) {
+				c.LabelledFeatures, c.LabelledClassProbs = active.Matrix{}, active.Matrix{}
+				c.LabelledClasses, c.LabelledDomains = nil, nil
+			},
+		} {
+			c := sample()
+			clear(c)
+			c.IDs, c.Domains = c.IDs[:rows], c.Domains[:rows]
+			for _, m := range []*active.Matrix{&c.Features, &c.ClassProbs, &c.DomainProbs} {
+				m.Rows, m.Data = rows, m.Data[:rows*m.Cols]
+			}
+			for n := range rows + 1 {
+				if picks, err := s.Query(c, n, stream()); err == nil && len(picks) != n {
+					t.Errorf("%d picks of %d, want %d", len(picks), rows, n)
+				} else if err != nil && c.LabelledFeatures.Rows > 0 {
+					t.Errorf("%d of %d: %v", n, rows, err)
 				}
 			}
 		}

@@ -50,12 +50,14 @@ func Threshold(scores []float64, coverage float64) (float64, error) {
 }
 
 // rankOf is ceil((m+1) coverage), where products that are whole but for their last digits
-// count as whole: 0.9 of 10 is 9.
-func rankOf(m int, coverage float64) int { return int(math.Ceil(float64(m+1)*coverage - 1e-9)) }
+// count as whole: 0.9 of 10 is 9. It is at least 1.
+func rankOf(m int, coverage float64) int {
+	return max(1, int(math.Ceil(float64(m+1)*coverage-1e-9)))
+}
 
 // fewest is the least M that has a threshold.
 func fewest(coverage float64) int {
-	m := 1
+	m := max(1, int((1-1e-8)*coverage/(1-coverage))-1)
 	for rankOf(m, coverage) > m {
 		m++
 	}

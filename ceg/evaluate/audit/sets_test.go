@@ -13,7 +13,7 @@ import (
 
 func TestThresholdByHand(t *testing.T) {
 	scores := []float64{0.9, 0.1, 0.5, 0.3, 0.7, 0.2, 0.8, 0.4, 0.6} // M = 9
-	for coverage, want := range map[float64]float64{0.9: 0.9, 0.8: 0.8, 0.5: 0.5, 0.55: 0.6, 0.1: 0.1} {
+	for coverage, want := range map[float64]float64{0.9: 0.9, 0.8: 0.8, 0.5: 0.5, 0.55: 0.6, 0.1: 0.1, 1e-12: 0.1, 1e-320: 0.1} {
 		if got, err := audit.Threshold(scores, coverage); err != nil || got != want {
 			t.Errorf("coverage %v: %v, %v, want %v", coverage, got, err, want)
 		}
@@ -21,6 +21,10 @@ func TestThresholdByHand(t *testing.T) {
 	_, err := audit.Threshold(scores[:8], 0.9)
 	if few := (*audit.TooFewError)(nil); !errors.As(err, &few) || few.Need != 9 {
 		t.Errorf("8 scores for 90%%: %v", err)
+	}
+	_, err = audit.Threshold(scores, 1-1e-12)
+	if few := (*audit.TooFewError)(nil); !errors.As(err, &few) || few.Need < 9e11 || few.Need > 1.1e12 {
+		t.Errorf("9 scores for nearly everything: %v", err)
 	}
 	_, err = audit.Threshold(scores, 0.95)
 	if few := (*audit.TooFewError)(nil); !errors.As(err, &few) || few.Need != 19 {
