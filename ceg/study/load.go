@@ -54,6 +54,9 @@ func decode(name string, data []byte) (s Study, root ast.Node, err error) {
 	if line := tooDeep(tokens); line > 0 {
 		return s, nil, fmt.Errorf("%s:%d: more than %d values in each other", name, line, maxNesting)
 	}
+	if line := tooMany(tokens); line > 0 {
+		return s, nil, fmt.Errorf("%s:%d: more than %d keys, a study has fewer", name, line, maxKeys)
+	}
 	file, err := parser.Parse(tokens, 0)
 	if err != nil {
 		return s, nil, yamlError(name, err)
@@ -112,6 +115,23 @@ func tooDeep(tokens token.Tokens) int {
 		}
 		if brackets+entries > maxNesting {
 			return line
+		}
+	}
+	return 0
+}
+
+// maxKeys is how many keys a study may have: the time of the parser grows with their square.
+const maxKeys = 5000
+
+// tooMany returns the line of the first key too many, 0 if there is none.
+func tooMany(tokens token.Tokens) int {
+	keys := 0
+	for _, t := range tokens {
+		if t.Type == token.MappingValueType {
+			keys++
+		}
+		if keys > maxKeys {
+			return t.Position.Line
 		}
 	}
 	return 0

@@ -1,7 +1,6 @@
 package pypi
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
@@ -169,9 +168,12 @@ func (c *Client) fromLinks(ctx context.Context, f File, link, to string) (string
 func (c *Client) fromPage(ctx context.Context, f File, page, to string) (string, error) {
 	var link *url.URL
 	err := c.get(ctx, page, func(r *http.Response) error {
-		body, err := io.ReadAll(io.LimitReader(r.Body, 64<<20))
+		body, err := io.ReadAll(io.LimitReader(r.Body, maxPage+1))
 		if err != nil {
 			return err
+		}
+		if len(body) > maxPage {
+			return &contentError{"size", "larger", fmt.Sprintf("a page of links of at most %d bytes", maxPage)}
 		}
 		link, err = findLink(body, r.Header.Get("Content-Type"), r.Request.URL, f.Name)
 		return err
@@ -189,12 +191,20 @@ func (c *Client) fromPage(ctx context.Context, f File, page, to string) (string,
 	return link.Redacted(), err
 }
 
+// maxPage limits a page of links; PyPI's largest have a few MB.
+const maxPage = 16 << 20
+
 // hrefs finds the targets of links in HTML, quoted in one way or the other.
 var hrefs = regexp.MustCompile(`(?i)<a\s[^>]*?href\s*=\s*(?:"([^"]*)"|'([^']*)')`)
 
 // findLink returns the URL of the file with a name on a page.
 func findLink(body []byte, contentType string, page *url.URL, name string) (*url.URL, error) {
-	var links []string
+	at := func(link string) *url.URL {
+		if u, err := page.Parse(link); err == nil && path.Base(u.Path) == name {
+			return u
+		}
+		return nil
+	}
 	if strings.Contains(contentType, "json") {
 		var list struct {
 			Files []struct{ Filename, URL string }
@@ -204,18 +214,23 @@ func findLink(body []byte, contentType string, page *url.URL, name string) (*url
 		}
 		for _, f := range list.Files {
 			if f.Filename == name {
-				links = append(links, f.URL)
+				if u := at(f.URL); u != nil {
+					return u, nil
+				}
 			}
 		}
 	} else {
-		for _, m := range hrefs.FindAllSubmatch(body, -1) {
-			links = append(links, html.UnescapeString(cmp.Or(string(m[1]), string(m[2]))))
-		}
-	}
-	for _, link := range links {
-		u, err := page.Parse(link)
-		if err == nil && path.Base(u.Path) == name {
-			return u, nil
+		for m := hrefs.FindSubmatchIndex(body); m != nil; m = hrefs.FindSubmatchIndex(body) {
+			var link []byte
+			if m[2] >= 0 {
+				link = body[m[2]:m[3]]
+			} else {
+				link = body[m[4]:m[5]]
+			}
+			if u := at(html.UnescapeString(string(link))); u != nil {
+				return u, nil
+			}
+			body = body[m[1]:]
 		}
 	}
 	return nil, fmt.Errorf("%s: %w", name, errNotThere)
