@@ -15,7 +15,7 @@ const FeaturesFile = "features"
 // arrays, of N examples with D features, are:
 //
 //   - features [N, D], or [N, V, D] with V views of each example; view 0 is the
-//     clean one, in float16, float32 or float64
+//     clean one, in float16, bfloat16, float32 or float64
 //   - labels [N], numbers with -1 for unknown, or names with "" for unknown; without it
 //     no class is known
 //   - domains [N], numbers or names; without it all examples are of one domain, "all"
@@ -115,8 +115,8 @@ func (f *featureFile) features() (x *arrays.Array, views, dim int, err error) {
 	if len(shape) == 2 {
 		shape = []int{shape[0], 1, shape[1]}
 	}
-	if t := x.Type(); t != arrays.Float32 && t != arrays.Float64 && t != arrays.Float16 {
-		return nil, 0, 0, x.Errorf("type %s, want float16, float32 or float64", t)
+	if t := x.Type(); !t.IsFloat() {
+		return nil, 0, 0, x.Errorf("type %s, want float16, bfloat16, float32 or float64", t)
 	}
 	if len(shape) != 3 || slices.Contains(shape, 0) {
 		return nil, 0, 0, x.Errorf("shape %v, want [N, D] or [N, V, D], none of them 0", x.Shape())

@@ -16,6 +16,7 @@ const (
 	Int32
 	Int64
 	Float16
+	BFloat16 // the upper half of a float32; of .safetensors files
 	// Bytes are bytes in a .safetensors file that [Strings] reads as text, Text are fixed-width
 	// NumPy strings, and Lines strings of a Parquet column.
 	Bytes
@@ -23,7 +24,7 @@ const (
 	Lines
 )
 
-const supported = "float32, float64, float16, int32 or int64"
+const supported = "float32, float64, float16, bfloat16, int32 or int64: save it by x.float() of PyTorch or x.astype(\"float32\") of NumPy"
 
 func (t Type) String() string {
 	switch t {
@@ -37,6 +38,8 @@ func (t Type) String() string {
 		return "int64"
 	case Float16:
 		return "float16"
+	case BFloat16:
+		return "bfloat16"
 	case Bytes:
 		return "bytes"
 	case Text, Lines:
@@ -49,7 +52,7 @@ func (t Type) size() int {
 	switch t {
 	case Bytes, Lines:
 		return 1
-	case Float16:
+	case Float16, BFloat16:
 		return 2
 	case Float32, Int32, Text: // a code point of UTF-32
 		return 4
@@ -57,7 +60,10 @@ func (t Type) size() int {
 	return 8
 }
 
-func (t Type) isFloat() bool { return t == Float32 || t == Float64 || t == Float16 }
+// IsFloat reports whether the elements are floating-point numbers.
+func (t Type) IsFloat() bool {
+	return t == Float32 || t == Float64 || t == Float16 || t == BFloat16
+}
 
 func (t Type) isInt() bool { return t == Int32 || t == Int64 }
 

@@ -161,6 +161,7 @@ func TestSafetensors(t *testing.T) {
 	var b bytes.Buffer
 	if err := safetensors.Write(&b, []safetensors.Entry{
 		{Name: "features", DType: safetensors.Float64, Shape: []int{3, 1}, Data: data},
+		{Name: "brain", DType: safetensors.BFloat16, Shape: []int{2, 2}, Data: []byte{0xc0, 0x3f, 0x80, 0xbf, 0x80, 0x7f, 1, 0}},
 		{Name: "half", DType: safetensors.Float16, Shape: []int{1, 1}, Data: []byte{0, 0}},
 		{Name: "ints", DType: safetensors.Int32, Shape: []int{2}, Data: []byte{5, 0, 0, 0, 255, 255, 255, 255}},
 		{Name: "single", DType: safetensors.Float32, Shape: []int{1}, Data: []byte{0, 0, 0, 0}},
@@ -174,6 +175,9 @@ func TestSafetensors(t *testing.T) {
 	}
 	if got, err := Ints(array(t, f, "ints")); err != nil || !slices.Equal(got, []int{5, -1}) {
 		t.Errorf("ints %v, %v", got, err)
+	}
+	if got, err := ReadAll[float32](context.Background(), array(t, f, "brain")); err != nil || !slices.Equal(got, []float32{1.5, -1, float32(math.Inf(1)), 0x1p-133}) {
+		t.Errorf("bfloat16 %v, %v", got, err)
 	}
 	if a, err := f.Array("half"); err != nil || a.Type() != Float16 {
 		t.Errorf("half: %v", err)

@@ -9,7 +9,7 @@
 //	rows, cols, err := a.Matrix()
 //	err = arrays.Blocks(ctx, a, func(first int, rows []float32) error { ... })
 //
-// Arrays are little-endian float32, float64, float16, int32 or int64 in C order, or text
+// Arrays are little-endian float32, float64, float16, bfloat16, int32 or int64 in C order, or text
 // ([Strings]); reading any other array is an error. A Parquet column is a vector, a column of
 // equally long lists a matrix, and one of lists of lists has three dimensions. .npz archives may
 // be compressed. Opening a file reads only its directory. Truncated and damaged files are

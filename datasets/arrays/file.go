@@ -200,6 +200,8 @@ func (a *Array) fromTensor(h *safetensors.Header) error {
 		a.dtype = Int64
 	case safetensors.Float16:
 		a.dtype = Float16
+	case safetensors.BFloat16:
+		a.dtype = BFloat16
 	case safetensors.Uint8:
 		a.dtype = Bytes
 	default:

@@ -55,7 +55,7 @@ func (a *Array) fromParquet(p *parquet.File) (err error) {
 	case t.Kind() == parquet.ByteArray:
 		a.dtype = Lines
 	default:
-		return fmt.Errorf("type %s, want %s or text", t, supported)
+		return fmt.Errorf("type %s, want text, %s", t, supported)
 	}
 	rows := p.NumRows()
 	if rows < 0 || rows > math.MaxInt32 {

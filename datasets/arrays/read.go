@@ -29,7 +29,7 @@ func Blocks[T Float](ctx context.Context, a *Array, fn func(first int, rows []T)
 	if err != nil {
 		return err
 	}
-	if !a.dtype.isFloat() {
+	if !a.dtype.IsFloat() {
 		return a.Errorf("type %s, want float32 or float64", a.dtype)
 	}
 	r, err := a.open()
@@ -123,6 +123,10 @@ func decode[T Float](dst []T, raw []byte, t Type) {
 		for i := range dst {
 			dst[i] = T(half.Float32(binary.LittleEndian.Uint16(raw[2*i:])))
 		}
+	case BFloat16:
+		for i := range dst {
+			dst[i] = T(math.Float32frombits(uint32(binary.LittleEndian.Uint16(raw[2*i:])) << 16))
+		}
 	default:
 		for i := range dst {
 			dst[i] = T(math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:])))
@@ -149,7 +153,7 @@ func ReadAll[T Float](ctx context.Context, a *Array) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !a.dtype.isFloat() {
+	if !a.dtype.IsFloat() {
 		return nil, a.Errorf("type %s, want float32 or float64", a.dtype)
 	}
 	all := make([]T, rows*cols)
@@ -267,7 +271,7 @@ func (a *Array) fixedStrings(n int, raw []byte) ([]string, error) {
 // random access. It is safe for concurrent use; each caller has its own scratch, which may grow.
 // An array without a ReaderAt is an error.
 func ReadAt(a *Array, first int, dst []float32, scratch *[]byte) error {
-	if a.at == nil || !a.dtype.isFloat() {
+	if a.at == nil || !a.dtype.IsFloat() {
 		return a.Errorf("type %s is compressed or no number: it cannot be read at random", a.dtype)
 	}
 	size := a.dtype.size()

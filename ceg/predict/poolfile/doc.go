@@ -18,7 +18,7 @@
 //     patient, a burst). With them, one sample of each group is selected before a
 //     second, groups without a label first (active.Grouped)
 //
-// in float32, float64 or float16, and int64 or int32. Only arrays that the strategy needs are
+// in float32, float64, float16 or bfloat16, and int64 or int32. Only arrays that the strategy needs are
 // read; strategies that can select the first labels (active.Cold) need no labelled array. Export
 // logits if possible: they take precedence over probabilities. All scores are computed in
 // float64 by quantities that do not saturate, so a run of ledg and a file of its logits give the

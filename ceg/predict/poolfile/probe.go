@@ -286,8 +286,7 @@ func entryOf(ctx context.Context, file *arrays.File, name string) (e safetensors
 	if err != nil {
 		return e, err
 	}
-	switch a.Type() {
-	case arrays.Float32, arrays.Float64, arrays.Float16:
+	if a.Type().IsFloat() {
 		a = a.View(0) // the clean one of several
 		rows, cols, err := a.Matrix()
 		if err != nil {

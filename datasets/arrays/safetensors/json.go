@@ -90,7 +90,7 @@ func (p parser) tensor(name string) (Tensor, error) {
 			}
 			t.DType = DType(s)
 			if t.DType.Size() == 0 {
-				return fmt.Errorf("unknown dtype %q", s)
+				return fmt.Errorf("unknown dtype %q: save it as float32, by x.float() in PyTorch", s)
 			}
 			return nil
 		case "shape":
