@@ -65,6 +65,9 @@ func OpenFront(ctx context.Context, o datasets.Origin, opts pretrained.Options) 
 	if f.Params, f.Values, f.Features, f.Loaded, err = assign(b, o.Size, sd, o.Seed); err != nil {
 		return nil, fmt.Errorf("network %s with weights %s: %w", o.Network, w, err)
 	}
+	if w.File != nil {
+		f.Loaded.Notes = slices.Concat(w.File.Notes, f.Loaded.Notes)
+	}
 	return f, nil
 }
 

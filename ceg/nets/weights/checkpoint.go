@@ -54,7 +54,7 @@ func (w *File) takeStateDict(root any, l *loader) error {
 		key, inner, err := w.descend(entries)
 		// Beside a state dict there may be tensors of another kind, such as the
 		// best accuracy so far.
-		beside := err == nil && slices.Contains(stateDictKeys, key) && isStateDict(inner)
+		beside := err == nil && (key == w.entry || slices.Contains(stateDictKeys, key)) && isStateDict(inner)
 		if hasTensor(entries) && !beside {
 			return w.takeEntries(entries, where, l)
 		}
@@ -70,7 +70,7 @@ func (w *File) takeStateDict(root any, l *loader) error {
 }
 
 // descend picks the entry that holds the state dict: the first of the usual
-// keys, or else the only entry which is a dict of tensors.
+// keys after the requested one, or else the only entry which is a dict of tensors.
 func (w *File) descend(entries []entry) (string, any, error) {
 	byKey := map[string]any{}
 	var names, candidates []string
@@ -87,24 +87,53 @@ func (w *File) descend(entries []entry) (string, any, error) {
 			}
 		}
 	}
-	for _, key := range stateDictKeys {
-		if v, ok := byKey[key]; ok {
-			return key, v, nil
+	choice := ""
+	if len(candidates) == 1 {
+		choice = candidates[0]
+	}
+	for _, key := range slices.Backward(append([]string{w.entry}, stateDictKeys...)) {
+		if _, ok := byKey[key]; ok {
+			choice = key
 		}
 	}
-	if len(candidates) == 1 {
-		return candidates[0], byKey[candidates[0]], nil
+	if choice != "" {
+		w.others = append(w.others, slices.DeleteFunc(candidates, func(name string) bool { return name == choice })...)
+		w.found = w.found || choice == w.entry
+		return choice, byKey[choice], nil
 	}
 	const most = 20
 	if len(names) > most {
 		names = append(names[:most], "...")
 	}
+	if len(candidates) > 0 {
+		return "", nil, fmt.Errorf("the checkpoint has several state dicts: choose one, such as %s:%s (among its entries %q)", w.Name, candidates[0], names)
+	}
 	return "", nil, fmt.Errorf("no state dict found among the checkpoint's entries %q (looked for %q)", names, stateDictKeys)
 }
 
+// isStateDict reports whether a value is a dict of tensors.
 func isStateDict(v any) bool {
 	entries, ok := entriesOf(v)
 	return ok && hasTensor(entries)
+}
+
+// choose keeps the tensors below a prefix, for a requested entry that is no dict of its own.
+func (w *File) choose() error {
+	if w.entry == "" || w.found {
+		return nil
+	}
+	var kept StateDict
+	for _, t := range w.Tensors {
+		if name, ok := strings.CutPrefix(t.Name, w.entry+"."); ok {
+			t.Name = name
+			kept = append(kept, t)
+		}
+	}
+	if len(kept) == 0 {
+		return fmt.Errorf("no entry %q", w.entry)
+	}
+	w.Tensors = kept
+	return nil
 }
 
 func hasTensor(entries []entry) bool {
@@ -118,7 +147,11 @@ func hasTensor(entries []entry) bool {
 
 func (w *File) takeEntries(entries []entry, where []string, l *loader) error {
 	if len(where) > 0 {
-		w.Notes = append(w.Notes, fmt.Sprintf("state dict taken from the checkpoint's entry %q", strings.Join(where, ".")))
+		note := fmt.Sprintf("state dict taken from the checkpoint's entry %q", strings.Join(where, "."))
+		if len(w.others) > 0 {
+			note += fmt.Sprintf("; it has %q, too: choose one by FILE:ENTRY, such as %s:%s", w.others, w.Name, w.others[0])
+		}
+		w.Notes = append(w.Notes, note)
 	}
 	seen := make(map[string]bool, len(entries))
 	var other []string

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -44,13 +45,24 @@ type File struct {
 	// Notes are short sentences about how the state dict was found in a checkpoint with other
 	// content.
 	Notes []string
+
+	entry  string   // requested of several state dicts; empty for the usual one
+	found  bool     // it is an entry of the checkpoint
+	others []string // state dicts beside the one that was taken
 }
 
-// Open reads a weights file. It is an error if path is not a regular file, or if the file is
+// Open reads a weights file. path may be FILE:ENTRY, for one of several state dicts, or the tensors
+// whose names begin with "ENTRY."; then Name and Digest name both. It is an error if path is not a regular file, or if the file is
 // larger than [MaxFile], of unknown format, damaged, or names a refused global. Errors name the
 // file and the tensor or global.
 func Open(path string) (*File, error) {
 	f, err := regular.Open(path, MaxFile)
+	entry := ""
+	if at := strings.LastIndexByte(path, ':'); at > 0 && errors.Is(err, fs.ErrNotExist) {
+		if g, err2 := regular.Open(path[:at], MaxFile); err2 == nil {
+			f, err, entry = g, nil, path[at+1:]
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("weights: %w", err)
 	}
@@ -59,7 +71,7 @@ func Open(path string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("weights: %w", err)
 	}
-	w, err := Read(f, st.Size(), filepath.Base(path))
+	w, err := read(f, st.Size(), filepath.Base(strings.TrimSuffix(path, ":"+entry)), entry)
 	if err != nil {
 		return nil, fmt.Errorf("weights: %s: %w", path, err)
 	}
@@ -68,7 +80,9 @@ func Open(path string) (*File, error) {
 
 // Read is [Open] on a reader of the given size. The content determines the format; the extension
 // of name decides only if the content is too short or too damaged.
-func Read(r io.ReaderAt, size int64, name string) (*File, error) {
+func Read(r io.ReaderAt, size int64, name string) (*File, error) { return read(r, size, name, "") }
+
+func read(r io.ReaderAt, size int64, name, entry string) (*File, error) {
 	if size > MaxFile {
 		return nil, fmt.Errorf("%d bytes, more than the limit of %d", size, int64(MaxFile))
 	}
@@ -80,7 +94,7 @@ func Read(r io.ReaderAt, size int64, name string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &File{Name: name, Format: format, Size: size}
+	w := &File{Name: name, Format: format, Size: size, entry: entry}
 	switch format {
 	case Safetensors:
 		err = w.readSafetensors(r)
@@ -90,6 +104,9 @@ func Read(r io.ReaderAt, size int64, name string) (*File, error) {
 		err = w.readTorchPickles(r)
 	}
 	if err != nil {
+		return nil, err
+	}
+	if err := w.choose(); err != nil {
 		return nil, err
 	}
 	if len(w.Tensors) == 0 {
@@ -102,6 +119,10 @@ func Read(r io.ReaderAt, size int64, name string) (*File, error) {
 	}
 	if n != size {
 		return nil, fmt.Errorf("read %d bytes of %d: %w", n, size, io.ErrUnexpectedEOF)
+	}
+	if entry != "" {
+		w.Name += ":" + entry
+		sum.Write([]byte(w.Name[len(name):]))
 	}
 	w.Digest = hex.EncodeToString(sum.Sum(nil))
 	return w, nil

@@ -169,6 +169,48 @@ func TestViewsOutside(t *testing.T) {
 	}
 }
 
+// Of several state dicts, one is taken and the others are named; FILE:ENTRY takes another.
+func TestChosenEntry(t *testing.T) {
+	w, m := dict(str("w"), vector("0", 1)), dict(str("w"), vector("1", 1))
+	file := func(body string) string {
+		path := filepath.Join(t.TempDir(), "a.pth")
+		if err := os.WriteFile(path, checkpoint(t, body, pair{"0", floats(1)}, pair{"1", floats(2)}), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	both, prefixed := file(dict(str("state_dict"), w, str("state_dict_ema"), m)), file(dict(str("state_dict"), dict(str("model.w"), vector("0", 1), str("ema.w"), vector("1", 1))))
+	digests := map[string]bool{}
+	for _, c := range []struct {
+		path, entry string
+		want        byte // the last one of 1 and 2 in float32
+		note        string
+	}{
+		{both, "", 0x3f, `["state_dict_ema"], too`},
+		{both, ":state_dict_ema", 0x40, `["state_dict"], too`},
+		{file(dict(str("model_ema"), m, str("model"), w, str("args"), "}")), "", 0x3f, `["model_ema"], too`},
+		{file(dict(str("student"), w, str("teacher"), m)), ":teacher", 0x40, `["student"], too`},
+		{prefixed, ":ema", 0x40, ""},
+		{prefixed, ":model", 0x3f, ""},
+	} {
+		f, err := Open(c.path + c.entry)
+		if err != nil {
+			t.Errorf("%s: %v", c.entry, err)
+			continue
+		}
+		if v := f.Tensors[0]; v.Name != "w" || v.Data[3] != c.want || f.Name != "a.pth"+c.entry || !strings.Contains(strings.Join(f.Notes, ""), c.note) {
+			t.Errorf("%s: tensor %+v, notes %q", f.Name, v, f.Notes)
+		}
+		digests[f.Digest] = true
+	}
+	if len(digests) != 6 {
+		t.Errorf("%d digests, want 6", len(digests))
+	}
+	if f, err := Open(prefixed + ":nope"); err == nil || !strings.Contains(err.Error(), `no entry "nope"`) {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
 func TestStateDictIn(t *testing.T) {
 	w, m := vector("0", 1), vector("1", 1)
 	both := []pair{{"0", floats(1)}, {"1", floats(2)}}
@@ -256,7 +298,7 @@ func TestDamaged(t *testing.T) {
 		{"a list", checkpoint(t, "]"), "not a dict of tensors"},
 		{"a storage", checkpoint(t, onStorage("FloatStorage", "0", 2), two), "not a dict of tensors"},
 		{"no tensors", checkpoint(t, dict(str("a"), num(1))), `no state dict found among the checkpoint's entries ["a"]`},
-		{"two candidates", checkpoint(t, dict(str("a"), w, str("b"), w), two), "no state dict found"},
+		{"two candidates", checkpoint(t, dict(str("a"), w, str("b"), w), two), "several state dicts: choose one, such as a.pth:a"},
 		{"empty dict", checkpoint(t, "}"), "no state dict found"},
 		{"dict in itself", checkpoint(t, "}q\x00"+str("model")+"h\x00s"), "no tensors"},
 		{"list in itself", checkpoint(t, self), "not a dict"},
