@@ -1,12 +1,14 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg/config"
@@ -93,17 +95,12 @@ func openNetwork(ctx context.Context, c config.Config, path string, say func(str
 		}
 		path, w.Name, w.Revision, w.Licence = f.Path, config.HubPrefix+f.Repository, f.Commit, f.Licence
 	}
+	if err := takes(path, c); err != nil {
+		return nil, err
+	}
 	t, err := openTrainable(ctx, path, n.Output, n.Tokens, "", c.Data.ImageSize)
 	if err != nil {
 		return nil, err
-	}
-	if t.Bytes() && n.Pixels != config.RawPixels {
-		return nil, config.Errorf("network.pixels", "%s takes bytes, with its preprocessing inside: give --set network.pixels=%s", path, config.RawPixels)
-	}
-	if !t.Bytes() {
-		if err := samePixels(path, n.Pixels); err != nil {
-			return nil, err
-		}
 	}
 	values, err := t.Values()
 	if err != nil {
@@ -124,15 +121,43 @@ func openNetwork(ctx context.Context, c config.Config, path string, say func(str
 	return &pretrained.Source{Weights: w, Path: path, File: f}, nil
 }
 
-// samePixels returns an error if a preprocessor_config.json beside the network has another
-// normalisation.
-func samePixels(path string, p config.Pixels) error {
-	from, _, r, err := imported.ReadPreprocessor(path)
-	if err != nil || from == "" {
+// takes returns an error, with the flags to give, if a network takes images of another size or
+// normalisation, by its file or a preprocessor_config.json beside it, than a config has.
+func takes(path string, c config.Config) error {
+	n, err := imported.Open(path, c.Network.Output, "")
+	if err != nil {
 		return err
 	}
-	if have := pixelsOf(p); r.BGR || r.Mean != have.Mean || r.Std != have.Std {
-		return fmt.Errorf("%s normalises images with means %v and deviations %v, and network.pixels with %v and %v", from, r.Mean, r.Std, have.Mean, have.Std)
+	var as, give []string
+	if n.Size > 0 && n.Size != c.Data.ImageSize {
+		as, give = append(as, fmt.Sprintf("of %d pixels a side, not %d", n.Size, c.Data.ImageSize)), append(give, "--image-size", strconv.Itoa(n.Size))
+	}
+	want, have := pixelsOf(config.RawPixels), pixelsOf(c.Network.Pixels)
+	by := "as bytes, with their preprocessing inside"
+	if !n.Bytes() {
+		from, _, r, err := imported.ReadPreprocessor(path)
+		switch {
+		case err != nil:
+			return err
+		case from == "":
+			want = have
+		default:
+			want, by = nets.Pixels{Mean: r.Mean, Std: r.Std}, fmt.Sprintf("with means %v and deviations %v (%s)", r.Mean, r.Std, from)
+		}
+		if r.BGR {
+			return fmt.Errorf("%s: images of blue, green and red are not trained on", from)
+		}
+	}
+	if want != have {
+		all := []config.Pixels{config.ImageNetPixels, config.CLIPPixels, config.HalfPixels, config.UnitPixels, config.RawPixels}
+		i := slices.IndexFunc(all, func(p config.Pixels) bool { return pixelsOf(p) == want })
+		if i < 0 {
+			return fmt.Errorf("%s takes images %s, and network.pixels has no such normalisation", path, by)
+		}
+		as, give = append(as, by), append(give, "--set", "network.pixels="+cmp.Or(string(all[i]), "imagenet"))
+	}
+	if len(give) > 0 {
+		return fmt.Errorf("%s takes images %s: add %s", path, strings.Join(as, ", "), strings.Join(give, " "))
 	}
 	return nil
 }

@@ -144,7 +144,7 @@ func newImportedThere(ctx context.Context, spec string, n *imported.Network, o d
 	o.Weights = n.Path
 	var is opened
 	start := time.Now()
-	if err := p.Call("Open", firstTime(n, o.Size, batch), toOpen{spec, o}, &is); err != nil {
+	if err := p.Call("Open", firstTime(n, o.Size, 3*batch), toOpen{spec, o}, &is); err != nil {
 		p.Close()
 		return nil, named(ctx, n.Path, err)
 	}

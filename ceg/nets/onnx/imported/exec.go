@@ -78,7 +78,7 @@ func (x *Exec) try() error {
 // The error names the unsupported operation, its node and its input shapes.
 func (n *Network) Exec(on engine.Backend, size int, r datasets.Reading) (*Exec, error) {
 	if err := n.mend(); err != nil {
-		return nil, fmt.Errorf("%s: %w; ONNX Runtime may have it: `ledg backend install onnxruntime`", n.Path, err)
+		return nil, fmt.Errorf("%s: %w", n.Path, err)
 	}
 	if err := n.room(size); err != nil {
 		return nil, err
@@ -114,8 +114,11 @@ func (n *Network) Exec(on engine.Backend, size int, r datasets.Reading) (*Exec, 
 	for _, b := range sizes {
 		var computed []later
 		exec, err2 := model.NewExec(compute, store, func(scope *model.Scope, images *graph.Node) []*graph.Node {
-			y, of, flags := n.features(m, scope, images, r)
-			computed = of
+			var y *graph.Node
+			var flags []*graph.Node
+			if err := caught(func() { y, computed, flags = n.features(m, scope, images, r) }); err != nil {
+				panic(err) // with the operation, as GoMLX's own error has no trace
+			}
 			return append([]*graph.Node{y}, flags...)
 		})
 		if err2 != nil {
@@ -166,6 +169,9 @@ func firstLine(err error) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n")
 	return where.ReplaceAllString(line, "")
 }
+
+// Constants are kept in graphs up to this number of elements: onnx-gomlx reads their values.
+func init() { graph.MinConstValueSizeToKeep = 1 << 20 }
 
 // Close frees the network.
 func (x *Exec) Close() { x.close() }
@@ -238,7 +244,7 @@ func (n *Network) missing(m onnx.Model, scope *model.Scope, g *graph.Graph, in m
 			list = append(list, fmt.Sprintf("%s %v", names[i], v.Shape()))
 		}
 	}
-	panic(fmt.Errorf("operation %s of node %q is not available here (its inputs: %s); ONNX Runtime may have it: `ledg backend install onnxruntime`", op, p.name, strings.Join(list, ", ")))
+	panic(fmt.Errorf("operation %s of node %q is not available here (its inputs: %s)", op, p.name, strings.Join(list, ", ")))
 }
 
 // numbers gives onnx-gomlx the weights that [content.encode] has left out.

@@ -32,7 +32,7 @@ func (n *Network) mend() error {
 		return nil
 	}
 	if n.graph.opset > newestOpset || n.graph.version > newestFormat {
-		return fmt.Errorf("it is of opset %d and version %d of the format, and %d and %d are known here; export it with an older opset, or see `ledg backend install onnxruntime`", n.graph.opset, n.graph.version, newestOpset, newestFormat)
+		return fmt.Errorf("it is of opset %d and version %d of the format, and %d and %d are known here; export it with an older opset", n.graph.opset, n.graph.version, newestOpset, newestFormat)
 	}
 	if n.graph.functional {
 		return errors.New("it defines functions, which are not supported: export it with its functions inlined")

@@ -63,6 +63,7 @@ func mendedNodes() map[string][]*node {
 			ints("second", 1), do("SequenceAt", "one", []string{"pieces", "second"}), ints("first", 0), do("SequenceAt", "two", []string{"pieces", "first"}), do("Concat", "z", []string{"one", "two"}, number("axis", 1))},
 		"rows by a number like another": {ints("from", 0), ints("to", 30), single("by", 7), do("CastLike", "step", []string{"by", "to"}),
 			do("Range", "rows", []string{"from", "to", "step"}), do("Gather", "z", []string{"x", "rows"}, number("axis", 2))},
+		"a power of each column": {of("w", 1, 1, 1, 32), of("e", 1, 1, 1, 32), do("Abs", "some", []string{"w"}), do("Pow", "powers", []string{"some", "e"}), do("Mul", "z", []string{"x", "powers"})},
 		"linear Resize":          {by(0.4, 1.7), resize("linear", "half_pixel")},
 		"linear Resize, corners": {by(1.5, 0.5), resize("linear", "align_corners")},
 		"nearest Resize":         {by(2, 0.3), resize("nearest", "asymmetric")},

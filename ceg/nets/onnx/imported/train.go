@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -299,6 +302,9 @@ func (t *Trainable) infer(p program) (map[string][]int, error) {
 	return dims, err
 }
 
+// converter matches a function of onnx-gomlx that converts an operation, in a trace of the stack.
+var converter = regexp.MustCompile(`\.convert([A-Z]\w*)\(`)
+
 // caught calls f and returns its panic, as GoMLX's functions raise them, as an error.
 func caught(f func()) (err error) {
 	defer func() {
@@ -306,6 +312,9 @@ func caught(f func()) (err error) {
 			var ok bool
 			if err, ok = r.(error); !ok {
 				err = fmt.Errorf("%v", r)
+			}
+			if op := converter.FindSubmatch(debug.Stack()); op != nil && errors.As(err, new(runtime.Error)) {
+				err = fmt.Errorf("operation %s, in the form that it has in this file, is not supported here", op[1])
 			}
 		}
 	}()

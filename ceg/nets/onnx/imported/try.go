@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
@@ -20,6 +22,9 @@ func (t *Trainable) Try(on engine.Backend) error {
 	values, err := t.Values()
 	if err != nil {
 		return err
+	}
+	if err := t.grows(on); err != nil {
+		return fmt.Errorf("%s: %s", t.Path, firstLine(err))
 	}
 	count := Trial(t.size)
 	args := []any{tensors.FromFlatDataAndDimensions(make([]float32, count*t.size*t.size*3), count, t.size, t.size, 3)}
@@ -79,6 +84,36 @@ func (t *Trainable) Try(on engine.Backend) error {
 	})
 	if err != nil {
 		return fmt.Errorf("%s: %s", t.Path, firstLine(err))
+	}
+	return nil
+}
+
+// many is a batch as large as those of training and evaluation.
+const many = 1024 * few
+
+// grows returns an error if the values of the network grow faster than the number of images, so
+// that a trial with few images says nothing of the memory for many. It builds two graphs without
+// computing them.
+func (t *Trainable) grows(on engine.Backend) error {
+	var sums [2]float64
+	for i, images := range []int{few, many} {
+		if err := caught(func() {
+			g := graph.NewGraph(on.Compute, "sizes")
+			defer g.Finalize()
+			params := map[string]*graph.Node{}
+			for _, q := range t.params {
+				params[q.Name] = graph.Parameter(g, q.Name, shapes.Make(dtypes.Float32, q.Shape...))
+			}
+			t.call(t.plain, params, graph.Parameter(g, "images", shapes.Make(dtypes.Float32, images, t.size, t.size, 3)), nil, nil)
+			for _, v := range g.Nodes() {
+				sums[i] += float64(v.Shape().Size())
+			}
+		}); err != nil {
+			return err
+		}
+	}
+	if sums[1] > 1.5*many/few*sums[0] {
+		return fmt.Errorf("its values grow faster than the number of images, from %.3g numbers for %d images to %.3g for %d: it is not trained", sums[0], few, sums[1], many)
 	}
 	return nil
 }
