@@ -44,6 +44,15 @@ func (s Setting) check(c Config, specified bool) error {
 // Check returns an error if c has an invalid value of the setting.
 func (s Setting) Check(c Config) error { return s.check(c, true) }
 
+// CheckRange returns an error, such as "want at least 1", for a number outside an interval, which
+// is written as [Setting].Range.
+func CheckRange(v float64, interval string) error {
+	if !within(v, interval) {
+		return fmt.Errorf("want %s", rangeWords(interval))
+	}
+	return nil
+}
+
 // within reports whether a number is in an interval.
 func within(v float64, interval string) bool {
 	low, high := bounds(interval)

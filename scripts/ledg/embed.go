@@ -67,6 +67,7 @@ continues. --shard does a shard of the images, for ledg merge.
 	flags.StringVar(&f.word, "weights", pretrained.ImageNet, "weights: imagenet, none (random), or a .safetensors or PyTorch file")
 	flags.IntVar(&f.Size, "size", 224, "side of the scaled images in pixels (ONNX: as preprocessing says)")
 	flags.IntVar(&f.Views, "views", 1, "views per image: the clean one, a weak one, then strong ones")
+	bound(flags, "[1, 1000]", "views")
 	flags.Uint64Var(&f.Seed, "seed", 1, "seed of the views and of random weights")
 	flags.StringVar(&f.dtype, "dtype", "float32", "number format in the file: float32 or float16")
 	shardFlag(cmd, &f.shard)
@@ -122,9 +123,6 @@ func (f *embedFlags) checkOutput() error {
 		f.Half = true
 	default:
 		return usagef("--dtype %s: want float32 or float16", f.dtype)
-	}
-	if f.Views < 1 {
-		return usagef("--views %d: want 1 or more", f.Views)
 	}
 	if !strings.HasSuffix(f.out, ".safetensors") {
 		return usagef("--out %s: want a name that ends in .safetensors", f.out)

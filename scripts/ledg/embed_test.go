@@ -61,7 +61,8 @@ func TestEmbed(t *testing.T) {
 		{[]string{"train", "--net", "mlp", "--target", "sketch"}, `--net "mlp" and --dataset "glyphs" contradict each other`},
 		{[]string{"embed", "--out", "x.npz"}, "want a name that ends in .safetensors"},
 		{[]string{"embed", "--out", "x.safetensors", "--dtype", "int8"}, "want float32 or float16"},
-		{[]string{"embed", "--out", "x.safetensors", "--views", "0"}, "--views 0: want 1 or more"},
+		{[]string{"embed", "--out", "x.safetensors", "--views", "0"}, "--views 0: want at least 1"},
+		{[]string{"embed", "--out", "x.safetensors", "--views", "9223372036854775807"}, "--views 9223372036854775807: want at least 1 and at most 1000"},
 		{[]string{"embed", "--out", "x.safetensors", "--net", "mlp"}, "which take images"},
 	} {
 		if _, stderr, status := call(t, dir, c.args...); status == 0 || !strings.Contains(stderr, c.want) {
@@ -275,7 +276,7 @@ func TestEmbedBytes(t *testing.T) {
 	}
 	train := append([]string{"train", "--target", "night", "--budget", "4", "--epochs", "1", "--image-size", "64", "--objective", "erm", "--out", "run", "--quiet"}, data...)
 	stdout, stderr, status := call(t, dir, train...)
-	checkError(t, "takes bytes, with its preprocessing inside: give --set network.pixels=raw", 2, stdout, stderr, status)
+	checkError(t, "takes images as bytes, with their preprocessing inside: add --set network.pixels=raw", 2, stdout, stderr, status)
 	if _, stderr, status := call(t, dir, append(train, "--set", "network.pixels=raw")...); status != 0 {
 		t.Errorf("train: status %d, %s", status, stderr)
 	}

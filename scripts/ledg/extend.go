@@ -43,9 +43,6 @@ are no longer there, or no longer trained on, are dropped and listed.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			x.Of = args[0]
-			if cmd.Flags().Changed("epochs") && x.Epochs < 1 {
-				return usagef("--epochs: %d, want at least 1", x.Epochs)
-			}
 			if classes != "" {
 				x.Classes = strings.Split(classes, ",")
 				if !strings.Contains(classes, "+") {
@@ -67,6 +64,7 @@ are no longer there, or no longer trained on, are dropped and listed.`,
 	columnFlags(flags, &x.Columns)
 	flags.StringVar(&x.Target, "target", "", "held-out target domain, or none (default RUN's)")
 	flags.IntVar(&x.Epochs, "epochs", 0, "number of epochs (default RUN's)")
+	bound(flags, "[1, 1000000]", "epochs")
 	flags.StringVar(&words.Weights, "weights", "", "initial weights of RUN's network, if they have moved")
 	flags.StringVar(&words.Style, "style-weights", "", "AdaIN weights of RUN, if they have moved")
 	splitsFlag(cmd, &x.SplitsDir)

@@ -145,6 +145,7 @@ Texts in .svg and .pdf can be selected and searched; in .pdf without titles and 
 	flags.StringVar(&o.Color, "color", "", "colours of tsne: class or domain (default both)")
 	flags.BoolVar(&o.Thumbnails, "thumbnails", false, "show queried images in tsne")
 	flags.IntVar(&o.Count, "count", 0, "number of images in the figure queried (default 24)")
+	bound(flags, "[0, 100000]", "count")
 	rootsFlag(cmd, &o.Roots, &o.SplitsDir)
 	flags.StringVar(&weights.Backend, "backend", "", "backend that computes; see ledg backend --help (default auto)")
 	flags.StringVar(&weights.CacheDir, "cache", "", "folder of decoded images and features (default the user's cache folder)")

@@ -63,6 +63,15 @@ func addHelp(root *cobra.Command) {
 		fmt.Fprint(out, helpText(cmd, width, all))
 	})
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		var invalid *pflag.InvalidValueError
+		var outside boundsError
+		if errors.As(err, &outside) && errors.As(err, &invalid) {
+			name := "--" + invalid.GetFlag().Name
+			if short := invalid.GetFlag().Shorthand; short != "" {
+				name = "-" + short
+			}
+			return usagef("%s %s: %w", name, invalid.GetValue(), outside)
+		}
 		var unknown *pflag.NotExistError
 		if !errors.As(err, &unknown) {
 			return err

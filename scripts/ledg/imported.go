@@ -61,6 +61,7 @@ func presetNames() []string {
 func (f *importFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.preset, "preprocess", "", "preprocessing of an ONNX network; see ledg embed --help (default its "+imported.PreprocessorFile+")")
 	flags.IntVar(&f.short, "short", 0, "ONNX: short side in pixels before the crop; 0 for none")
+	bound(flags, "[0, 65536]", "short")
 	flags.StringVar(&f.filter, "filter", "", "ONNX: image scaling: bilinear, bicubic or lanczos")
 	flags.StringVar(&f.mean, "mean", "", "ONNX: mean of red, green and blue, such as 0.485,0.456,0.406")
 	flags.StringVar(&f.std, "std", "", "ONNX: standard deviation of red, green and blue")

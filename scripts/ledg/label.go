@@ -100,6 +100,7 @@ upright. From another machine: ssh -L 8000:127.0.0.1:PORT HOST, with --port PORT
 	flags.StringVar(&f.predictions, "predictions", "", "table of ledg predict with predictions to show")
 	flags.StringVar(&f.listen, "listen", "", "network address, HOST or HOST:PORT (default this machine only)")
 	flags.IntVar(&f.port, "port", 0, "port (default the last one, or any)")
+	bound(flags, "[0, 65535]", "port")
 	flags.StringVar(&f.cert, "tls-cert", "", "file of the TLS certificate, PEM")
 	flags.StringVar(&f.key, "tls-key", "", "file of the TLS key, PEM")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the order of a folder's images")

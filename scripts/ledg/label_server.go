@@ -56,9 +56,6 @@ func (f *labelFlags) claim(ctx context.Context, name string) (place page.Place, 
 
 // checkPlace validates the address of the page.
 func (f *labelFlags) checkPlace(cmd *cobra.Command) error {
-	if f.port < 0 || f.port > 65535 {
-		return usagef("--port %d: want 1 to 65535", f.port)
-	}
 	if (f.cert == "") != (f.key == "") {
 		return usagef("--tls-cert and --tls-key: give both, such as --tls-cert cert.pem --tls-key key.pem")
 	}

@@ -82,6 +82,8 @@ Limits: one image and one choice per task; images up to 64 MB and 64 megapixels.
 	flags.StringVar(&b.strategy, "strategy", "", "query strategy that orders images; see ledg methods (default the run's)")
 	flags.StringVar(&place.listen, "listen", "", "network address, HOST or HOST:PORT (default this machine only)")
 	flags.IntVar(&place.port, "port", 0, "port (default the last one, or any)")
+	bound(flags, "[0, 1000000000]", "every")
+	bound(flags, "[0, 65535]", "port")
 	flags.StringVar(&place.cert, "tls-cert", "", "file of the TLS certificate, PEM")
 	flags.StringVar(&place.key, "tls-key", "", "file of the TLS key, PEM")
 	flags.StringArrayVar(&b.allow, "allow-host", nil, "also fetch images from this host or network; repeatable")

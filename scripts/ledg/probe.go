@@ -59,6 +59,7 @@ names. They come from the text tower of the network behind the features (CLIP, S
 	flags.StringVar(&f.head, "head", "logistic", "classifier: "+strings.Join(poolfile.Heads(), ", "))
 	flags.StringVar(&f.text, "text", "", "file of class-name embeddings")
 	flags.IntVar(&f.classes, "num-classes", 0, "number of classes (default from --text or the labels)")
+	bound(flags, classesBounds, "num-classes")
 	flags.StringVar(&f.out, "out", "", "pool file with predictions to write, .safetensors")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the batches of zs-lp and clap")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
@@ -76,9 +77,6 @@ func (f *probeFlags) run(cmd *cobra.Command) error {
 	}
 	if f.text != "" && f.head == "logistic" {
 		return usagef("--text does not apply to logistic")
-	}
-	if f.classes < 0 || f.classes > poolfile.MaxClasses {
-		return usagef("--num-classes %d: want 1 to %d", f.classes, poolfile.MaxClasses)
 	}
 	p, err := poolfile.Probe(cmd.Context(), f.pool, poolfile.ProbeOptions{Head: f.head, Text: f.text, Classes: f.classes}, seed.New(f.seed, "probe"))
 	if errors.Is(err, fs.ErrNotExist) {

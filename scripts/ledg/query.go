@@ -74,7 +74,7 @@ labelled samples, D features, C classes and K domains:
   groups, labelled_groups         [N], [M] such as patients or bursts, numbers or names
   labelled_class_logits or _probs [M, C] for bait and bait-equal
 
-Types are float32, float64, float16, int64 or int32. Export logits: they take precedence, and
+Types are float32, float64, float16, bfloat16, int64 or int32. Export logits: they take precedence, and
 the ranks then equal those of ledg train. Ties are ordered by a hash of --seed and the row.
 One sample of each group is selected before a second, unlabelled groups first. Each
 strategy reads only the arrays it needs:
@@ -110,6 +110,10 @@ selected, by ceg-balanced within each domain; other strategies select the larges
 	flags.StringVar(&f.Domains, "domains", string(active.Pooled), "how the query is divided among domains: "+divisions())
 	flags.IntVar(&f.classes, "num-classes", 0, "number of classes, for probcover (default from class_*)")
 	flags.Float64Var(&f.radius, "radius", 0, "radius of probcover (default searched)")
+	bound(flags, "[1, inf)", "number")
+	bound(flags, "[0, inf)", "subsample", "gamma1", "gamma2")
+	bound(flags, classesBounds, "num-classes")
+	bound(flags, "[0, 2]", "radius")
 	flags.Uint64Var(&f.Seed, "seed", 0, "seed of random choices and of ties")
 	flags.BoolVar(&f.JSON, "json", false, "print one JSON object per sample, with scores")
 	cmd.MarkFlagRequired("pool")
@@ -308,23 +312,6 @@ func (f *queryFlags) check() (active.Strategy, error) {
 	}
 	o := c.Exploration.Options(f.Seed, f.classes)
 	o.Weights, o.Radius, o.WithoutBias = active.Gammas(f.Gamma1, f.Gamma2), f.radius, !f.bias
-	for _, g := range []struct {
-		flag string
-		v    float64
-	}{{"--gamma1", f.Gamma1}, {"--gamma2", f.Gamma2}} {
-		if active.Gammas(g.v, 0).Validate() != nil {
-			return nil, usagef("%s %v: want a number from 0", g.flag, g.v)
-		}
-	}
-	if f.classes < 0 || f.classes == 1 || f.classes > poolfile.MaxClasses {
-		return nil, usagef("--num-classes %d: want 2 to %d", f.classes, poolfile.MaxClasses)
-	}
-	if !(f.radius >= 0 && f.radius <= 2) {
-		return nil, usagef("--radius %v: want 0 to 2", f.radius)
-	}
-	if f.N < 1 {
-		return nil, usagef("-n %d: want at least 1 sample", f.N)
-	}
 	strategy, err := active.ByName(f.Strategy, o)
 	if err != nil {
 		return nil, usagef("--strategy %q: want one of %s", f.Strategy, strings.Join(active.Names(), ", "))

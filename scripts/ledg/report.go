@@ -77,6 +77,7 @@ computed for the page alone.`,
 	flags.StringVar(&out, "out", "", "page to write, .html (required)")
 	flags.IntVar(&o.Runs, "runs", 0, "number of runs shown one by one (default 8)")
 	flags.IntVar(&o.Pictures, "pictures", 0, "number of images of each kind (default 48)")
+	bound(flags, "[0, 100000]", "runs", "pictures")
 	rootsFlag(cmd, &o.Figures.Roots, &o.Figures.SplitsDir)
 	flags.StringVar(&w.Backend, "backend", "", "backend that computes; see ledg backend --help (default auto)")
 	cmd.MarkFlagRequired("out")

@@ -74,14 +74,6 @@ accuracy. ledg predict and ledg export accept the folder of a site in place of a
 			for _, name := range []string{"adapt", "audit", "until"} {
 				o.Query = o.Query || flags.Changed(name)
 			}
-			for name, n := range map[string]int{"adapt": o.Adapt, "audit": o.Audit} {
-				if flags.Changed(name) && n < 0 {
-					return usagef("--%s %d: want 0 or more", name, n)
-				}
-			}
-			if flags.Changed("until") && !(o.Until >= 1 && o.Until < 50) {
-				return usagef("--until %v: want points, 1 to 50", o.Until)
-			}
 			o.Until /= 100
 			if flags.Changed("group") {
 				if _, err := datasets.ParseGroup(group); err != nil {
@@ -126,6 +118,8 @@ accuracy. ledg predict and ledg export accept the folder of a site in place of a
 	flags.IntVar(&o.Adapt, "adapt", -1, "with --ask, images in the adaptation set (default 5 per class)")
 	flags.IntVar(&o.Audit, "audit", -1, "with --ask, images in the audit set (default 50)")
 	flags.Float64Var(&o.Until, "until", 0, "with --ask, query until the interval is this many points")
+	bound(flags, "[0, 1000000000]", "adapt", "audit")
+	bound(flags, "[1, 50)", "until")
 	flags.BoolVar(&o.PerDomain, "per-domain", false, "adapt on features standardised per site, from now on")
 	flags.BoolVar(&unadapted, "unadapted", false, "predict with the run's own head (--unadapted=false: adapted again)")
 	flags.StringSliceVar(&o.New, "new-class", nil, "class that the run does not know; repeatable")

@@ -98,9 +98,6 @@ is described in scripts/studies/README.md.`,
   ledg study run table3.yaml --root pacs=/data/pacs --root officehome=/data/oh --shard 0/4`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.Jobs < 1 {
-				return usagef("--jobs %d: want 1 or more", o.Jobs)
-			}
 			o.Shard = of.Shard
 			var err error
 			if o.Roots, err = withEnvironment(o.Roots); err != nil {
@@ -150,6 +147,7 @@ is described in scripts/studies/README.md.`,
 	flags := cmd.Flags()
 	flags.StringVar(&o.Dir, "dir", "", "folder of the runs (default runs/NAME of the study)")
 	flags.IntVar(&o.Jobs, "jobs", 1, "number of concurrent runs; they share the GPUs")
+	bound(flags, "[1, 1024]", "jobs")
 	flags.Var(&of, "shard", shardUsage)
 	flags.BoolVar(&o.Steal, "steal", false, "after the shard, also do runs of other shards")
 	rootsFlag(cmd, &o.Roots, &o.SplitsDir)
