@@ -81,7 +81,7 @@ func TestNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	if list, err := p.Images(m); err != nil || !list[0].LooksNew {
+	if list, err := p.Images(m); err != nil || !list[0].New() {
 		t.Errorf("the image itself: %+v, %v, %+v", list, err, p.Novelty)
 	}
 	// So are images that show nothing, whatever the labelled ones are.
@@ -91,7 +91,7 @@ func TestNone(t *testing.T) {
 			noise.Pix[i] = uint8(i * i * 2654435761 >> 13)
 		}
 	}
-	if list, err := p.Images(black, noise); err != nil || !list[0].LooksNew || !list[1].LooksNew {
+	if list, err := p.Images(black, noise); err != nil || !list[0].New() || !list[1].New() {
 		t.Errorf("a black image and noise: %+v, %v", list, err)
 	}
 

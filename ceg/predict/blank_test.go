@@ -37,8 +37,8 @@ func TestBlanksForAThreshold(t *testing.T) {
 	}
 	for _, threshold := range []*audit.Novelty{nil, {Threshold: 0.5}} {
 		p.Novelty = threshold
-		if _, err := p.Images(image.NewGray(image.Rect(0, 0, 16, 16))); err != nil || p.blank != nil != (threshold != nil) {
-			t.Errorf("threshold %v: %d numbers of blank images, %v", threshold, len(p.blank), err)
+		if list, err := p.Images(image.NewGray(image.Rect(0, 0, 16, 16))); err != nil || p.blank != nil != (threshold != nil) || list[0].LooksNew != nil != (threshold != nil) {
+			t.Errorf("threshold %v: %d numbers of blank images, %+v, %v", threshold, len(p.blank), list, err)
 		}
 	}
 }

@@ -58,7 +58,7 @@ func Contact(table string, n int) (plots.ContactData, error) {
 
 // shown is the class of a prediction, with its flag.
 func shown(p Prediction) string {
-	if p.LooksNew {
+	if p.New() {
 		return p.Class + "? new"
 	}
 	return p.Class

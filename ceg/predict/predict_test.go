@@ -19,6 +19,7 @@ import (
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
+	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/predict"
 	"github.com/ledg-go/ledg/datasets/arrays"
@@ -263,6 +264,24 @@ func TestFiles(t *testing.T) {
 			}
 		}
 	}
+	threshold := p.Novelty
+	for _, ext := range []string{".csv", ".jsonl", ".parquet"} {
+		o := predict.FilesOptions{Images: []string{dir}, Out: filepath.Join(out, "p"+ext)}
+		for _, known := range []bool{true, false} {
+			if p.Novelty = nil; known {
+				p.Novelty = &audit.Novelty{}
+			}
+			if _, err := p.Files(t.Context(), o); err != nil {
+				t.Fatal(err)
+			}
+			for _, row := range table(t, o.Out) {
+				if row.LooksNew != nil != known {
+					t.Fatalf("%s with a threshold %v: %+v", ext, known, row)
+				}
+			}
+		}
+	}
+	p.Novelty = threshold
 	for i, v := range want {
 		m, err := predict.Picture(v.Path)
 		if err != nil {

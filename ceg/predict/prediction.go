@@ -36,8 +36,8 @@ type Prediction struct {
 	// LooksNew is true if the distance to the nearest labelled image is above that of 95% of the run's
 	// images, whatever the probability is; see [audit.Novelty]. An image that is nearer to one of none
 	// of the classes, to a blank image or to noise counts as farther ([audit.Strangeness]). LooksNew
-	// is false for runs without a threshold.
-	LooksNew bool `json:"looks_new" parquet:"looks_new,optional"`
+	// is nil for runs without a threshold.
+	LooksNew *bool `json:"looks_new" parquet:"looks_new,optional"`
 	// Calibrated is true if the probabilities are at a temperature that was fitted on labels.
 	// Others are mostly too high.
 	Calibrated bool `json:"calibrated" parquet:"calibrated,optional"`
@@ -52,6 +52,9 @@ type Prediction struct {
 	Logits   []float32 `json:"-" parquet:"-"`
 	Features []float32 `json:"-" parquet:"-"`
 }
+
+// New reports whether the image is known to look like nothing labelled.
+func (p Prediction) New() bool { return p.LooksNew != nil && *p.LooksNew }
 
 // Images predicts images of any size, resized as in training without keeping the aspect ratio.
 // Predictions are in the order of the images. A nil or empty image is an error.
@@ -113,9 +116,12 @@ func (p *Predictor) prediction(path string, features, logits []float32) Predicti
 	d := direction(features)
 	at, cosine := p.nearest(d)
 	out.Nearest, out.Distance = p.labelled[at], float32((1-cosine)/p.usual)
-	_, like := nearestRow(p.strangers, d, -1)
-	_, likeBlank := nearestRow(p.blank, d, -1)
-	out.LooksNew = p.Novelty.Flags(audit.Strangeness(1-cosine, 1-max(like, likeBlank)))
+	if p.Novelty != nil {
+		_, like := nearestRow(p.strangers, d, -1)
+		_, likeBlank := nearestRow(p.blank, d, -1)
+		flag := p.Novelty.Flags(audit.Strangeness(1-cosine, 1-max(like, likeBlank)))
+		out.LooksNew = &flag
+	}
 	return out
 }
 

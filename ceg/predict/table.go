@@ -33,7 +33,7 @@ const calibratedColumn = "calibrated"
 func writeTable(path string, t *table, looksNew *int) error {
 	each := func(f func(p Prediction) error) error {
 		return t.images(func(p Prediction, _ []byte) error {
-			if p.LooksNew {
+			if p.New() {
 				*looksNew++
 			}
 			return f(p)
@@ -60,7 +60,11 @@ func writeTable(path string, t *table, looksNew *int) error {
 		rows.Write(head) // its error stays for Error
 		number := func(v float32) string { return strconv.FormatFloat(float64(v), 'g', -1, 32) }
 		if err := each(func(p Prediction) error {
-			row := []string{datasets.Guard(p.Path), datasets.Guard(p.Class), number(p.Probability), datasets.Guard(p.Second), number(p.Margin), number(p.Entropy), number(p.Distance), datasets.Guard(p.Nearest), strconv.FormatBool(p.LooksNew), strconv.FormatBool(p.Calibrated)}
+			looksNew := "" // not known
+			if p.LooksNew != nil {
+				looksNew = strconv.FormatBool(*p.LooksNew)
+			}
+			row := []string{datasets.Guard(p.Path), datasets.Guard(p.Class), number(p.Probability), datasets.Guard(p.Second), number(p.Margin), number(p.Entropy), number(p.Distance), datasets.Guard(p.Nearest), looksNew, strconv.FormatBool(p.Calibrated)}
 			if t.sets {
 				row = append(row, datasets.Guard(p.Set), strconv.FormatBool(p.Abstained))
 			}
@@ -221,7 +225,11 @@ func readCSV(path string, each func(p Prediction) error) error {
 			return float32(v)
 		}
 		p := Prediction{Path: cell(0), Class: cell(1), Probability: number(2), Second: cell(3), Margin: number(4), Entropy: number(5),
-			Distance: number(6), Nearest: cell(7), LooksNew: cell(8) == "true", Calibrated: cell(9) == "true"}
+			Distance: number(6), Nearest: cell(7), Calibrated: cell(9) == "true"}
+		if text := cell(8); text != "" {
+			looksNew := text == "true"
+			p.LooksNew = &looksNew
+		}
 		if columns != nil {
 			l := columns.Label(r)
 			p.Path, p.Class = datasets.Unguard(l.ID), l.Class

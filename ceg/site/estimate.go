@@ -45,8 +45,9 @@ type AccuracyEstimate struct {
 	// source images are from the other domains (with one domain, from the rest). So 5% are false
 	// alarms on a site as far from the sources as they are from each other. An image nearer to a
 	// blank image or to noise counts as farther. LooksNew are their IDs, farthest first, and
-	// Strangest the first 12.
+	// Strangest the first 12. Unflagged means that there are too few source images to tell.
 	Unfamiliar float64  `json:"unfamiliar"`
+	Unflagged  bool     `json:"unflagged,omitempty"`
 	Strangest  []string `json:"strangest"`
 	LooksNew   []string `json:"looks_new,omitempty"`
 	// Seen counts the predictions of each class. Rare are classes predicted less than a quarter
@@ -161,7 +162,8 @@ func (s *Sources) compare(g *AccuracyEstimate, site Part, runSeed uint64) {
 		}
 	})
 	far := math.Inf(1)
-	if n := audit.NewNovelty(own); n != nil {
+	n := audit.NewNovelty(own)
+	if g.Unflagged = n == nil; n != nil {
 		far = n.Threshold
 	}
 	distance, near := make([]float64, site.Len()), make([]int, site.Len())

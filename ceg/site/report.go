@@ -393,6 +393,10 @@ func (g *AccuracyEstimate) String() string {
 			fmt.Fprintf(&b, "  most like %s: %.0f%% of the images are nearest to it\n", n.Domain, 100*n.Share)
 		}
 	}
+	if g.Unflagged {
+		fmt.Fprintf(&b, "  no looks_new: it needs %d photos of the run's sites to compare with\n", audit.FewestForNovelty)
+		return b.String()
+	}
 	fmt.Fprintf(&b, "  %.1f%% look like nothing in the training images; expect %.0f%% false alarms\n", 100*g.Unfamiliar, 100*audit.FalseAlarms)
 	return b.String()
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/predict"
 	"github.com/ledg-go/ledg/ceg/rundir/shell"
 	"github.com/ledg-go/ledg/ceg/site"
@@ -41,7 +42,7 @@ func newPredictCommand() *cobra.Command {
                        labelled image than 95% of the run's images are (expect 4 to 8% false
                        alarms, on a new site up to half), or near photos of none of the classes, blank images or noise.
                        Its class and probability then say little. Most images of an unknown
-                       class are not flagged
+                       class are not flagged. Empty if the run has fewer than 20 photos
   calibrated           false if too few labels were there to calibrate the probabilities,
                        which are then mostly too high
 
@@ -63,11 +64,6 @@ out, without a guarantee. --abstain needs a site with an audit.`,
 				return usagef("--out and --embeddings: %w", err)
 			}
 			f.Shard = of.Shard
-			for name, v := range map[string]float64{"sets": coverage, "abstain": abstain} {
-				if cmd.Flags().Changed(name) && !(v > 0 && v < 1) {
-					return usagef("--%s %v: want a share, between 0 and 1", name, v)
-				}
-			}
 			p, err := predict.OpenWith(o)
 			if err != nil {
 				return err
@@ -147,6 +143,9 @@ out, without a guarantee. --abstain needs a site with an audit.`,
 				}
 				fmt.Fprintf(out, "%s of them look like nothing labelled (column looks_new); expect 4 to 8%% of new images of the run's sites and classes, more of a new site%s\n", humanize.Comma(int64(s.New)), beside)
 			}
+			if p.Novelty == nil {
+				fmt.Fprintf(out, "no looks_new: it needs %d photos of the run's sites to compare with\n", audit.FewestForNovelty)
+			}
 			if f.Embeddings != "" {
 				fmt.Fprintf(out, "%s: features of %d numbers\n", f.Embeddings, p.Model.Features)
 			}
@@ -160,6 +159,7 @@ out, without a guarantee. --abstain needs a site with an audit.`,
 	flags.StringVar(&f.Embeddings, "embeddings", "", "file of features to write: .npz, .safetensors or .parquet")
 	flags.Float64Var(&coverage, "sets", 0, "add prediction sets that contain the true class this often")
 	flags.Float64Var(&abstain, "abstain", 0, "abstain on this fraction of the least confident images (sites only)")
+	bound(flags, "(0, 1)", "sets", "abstain")
 	shardFlag(cmd, &of)
 	flags.StringVar(&o.Backend, "backend", "", "backend that computes; see ledg backend --help (default auto)")
 	runImagesFlags(cmd, &o)

@@ -103,7 +103,7 @@ func (a *arrival) report(ctx context.Context) (*Arrived, error) {
 		return nil, err
 	}
 	var all []site.Part
-	looksNew := map[string]bool{}
+	looksNew := map[string]string{}
 	for _, v := range a.record.Visits {
 		part, err := a.part(v.Images)
 		if err != nil {
@@ -118,8 +118,13 @@ func (a *arrival) report(ctx context.Context) (*Arrived, error) {
 			}
 		}
 		if v.Estimate != nil {
+			for _, id := range v.Images {
+				if looksNew[id] = "false"; v.Estimate.Unflagged {
+					looksNew[id] = ""
+				}
+			}
 			for _, id := range v.Estimate.LooksNew {
-				looksNew[id] = true
+				looksNew[id] = "true"
 			}
 		}
 		r.Visits = append(r.Visits, measured)

@@ -30,8 +30,9 @@ func writePage(dir string, r *site.Report, d *datasets.Dataset) error {
 	})
 }
 
-// writePredictions writes the predicted classes of the images, visit by visit.
-func writePredictions(path string, classes []string, visits []site.Part, looksNew map[string]bool, adapted *head.Linear, temperature float64, calibrated bool) error {
+// writePredictions writes the predicted classes of the images, visit by visit. looksNew is empty
+// where it is not known.
+func writePredictions(path string, classes []string, visits []site.Part, looksNew map[string]string, adapted *head.Linear, temperature float64, calibrated bool) error {
 	return regular.WriteFile(path, func(w io.Writer) error {
 		rows := csv.NewWriter(w)
 		rows.Write([]string{"path", "class", "probability", "second", "margin", "entropy", "visit", "looks_new", "calibrated"}) // its error stays for Error
@@ -49,7 +50,7 @@ func writePredictions(path string, classes []string, visits []site.Part, looksNe
 						second = c
 					}
 				}
-				rows.Write([]string{datasets.Guard(id), datasets.Guard(classes[first]), number(probs[first]), datasets.Guard(classes[second]), number(probs[first] - probs[second]), number(active.Entropy(probs)), strconv.Itoa(k + 1), strconv.FormatBool(looksNew[id]), strconv.FormatBool(calibrated)})
+				rows.Write([]string{datasets.Guard(id), datasets.Guard(classes[first]), number(probs[first]), datasets.Guard(classes[second]), number(probs[first] - probs[second]), number(active.Entropy(probs)), strconv.Itoa(k + 1), looksNew[id], strconv.FormatBool(calibrated)})
 			}
 		}
 		rows.Flush()

@@ -125,6 +125,8 @@ def _unguard(cell: str) -> str:
 
 
 def _column(np: Any, cells: list[str]) -> Any:
+    if not any(cells):
+        return [None] * len(cells)
     if cells and set(cells) <= {"true", "false"}:
         return np.array([cell == "true" for cell in cells])
     try:
