@@ -103,9 +103,10 @@ func TestPagesAndRaw(t *testing.T) {
 			}
 		}
 	}
-	float := tiffOf(binary.LittleEndian, []ifd{{8, 8, map[uint16]uint32{258: 32}}})
-	if _, err := Photo.Decode(t.Context(), float); err == nil || !strings.Contains(err.Error(), "magick FILE COPY.png") {
-		t.Errorf("32 bits: %v", err)
+	for _, more := range []map[uint16]uint32{{258: 32}, {277: 3, 284: 2}} {
+		if _, err := Photo.Decode(t.Context(), tiffOf(binary.LittleEndian, []ifd{{8, 8, more}})); err == nil || !strings.Contains(err.Error(), "unsupported feature") || !strings.Contains(err.Error(), toPNG) {
+			t.Errorf("%v: %v", more, err)
+		}
 	}
 	loop := tiffOf(binary.LittleEndian, []ifd{page, page})
 	binary.LittleEndian.PutUint32(loop[len(loop)-4:], binary.LittleEndian.Uint32(loop[4:]))

@@ -14,11 +14,11 @@ import (
 
 // directory is what a TIFF's image file directory says of its picture.
 type directory struct {
-	// width, height, subfile and photometric are tags of TIFF 6.0.
-	width, height, subfile, photometric uint32
-	// dng is true with the tag DNGVersion. subs are the offsets of the tag SubIFDs.
-	dng  bool
-	subs []uint32
+	// width, height, subfile, photometric and samples are tags of TIFF 6.0.
+	width, height, subfile, photometric, samples uint32
+	// dng is true with the tag DNGVersion, and planes if channels are stored one by one. subs are the offsets of the tag SubIFDs.
+	dng, planes bool
+	subs        []uint32
 }
 
 // page reports whether a directory is neither a mask nor a smaller copy of another picture.
@@ -61,6 +61,10 @@ func tags(r io.ReaderAt, order binary.ByteOrder, at uint32) (d directory, next u
 			d.height = value
 		case 262:
 			d.photometric = value
+		case 277:
+			d.samples = value
+		case 284:
+			d.planes = value == 2
 		case 330:
 			d.subs = []uint32{value}
 			if n > 1 {
@@ -142,8 +146,13 @@ func (f *Facts) pages(data []byte) {
 
 // tiffConfig refuses cameras' raw files, whose first picture is a preview.
 func tiffConfig(r io.Reader) (image.Config, error) {
-	if at, ok := r.(io.ReaderAt); ok && isRaw("", at) {
-		return image.Config{}, errRaw
+	if at, ok := r.(io.ReaderAt); ok {
+		if isRaw("", at) {
+			return image.Config{}, errRaw
+		}
+		if list, _ := directories(at, 1); len(list) > 0 && list[0].planes && list[0].samples > 1 {
+			return image.Config{}, tiff.UnsupportedError("channels in separate planes")
+		}
 	}
 	return tiff.DecodeConfig(r)
 }
