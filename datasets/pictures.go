@@ -88,7 +88,7 @@ func PictureLines(counts []PictureCount, least float64) []string {
 		if all.Previews > 0 {
 			line += fmt.Sprintf(", which is a preview of a larger one in %d", all.Previews)
 		}
-		lines = append(lines, line+": to use the second, magick 'FILE[1]' COPY.tif; three as colours, magick 'FILE[0-2]' -combine COPY.tif")
+		lines = append(lines, line+": --decode page2 uses the second; three as colours, magick 'FILE[0-2]' -combine COPY.png")
 	}
 	for _, c := range counts {
 		of := ""

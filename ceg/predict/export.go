@@ -207,7 +207,7 @@ func describe(dir string, m *model.Model, front *model.Front, c *calibration.Cal
 	if front != nil {
 		decoding = front.Origin.Decoding
 	}
-	d.Photo = decoding == rgb.Photo
+	d.Photo = decoding != rgb.Stored
 	if c != nil {
 		d.Temperature = c.Source.Temperature
 	}

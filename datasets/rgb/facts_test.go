@@ -108,6 +108,14 @@ func TestPagesAndRaw(t *testing.T) {
 			t.Errorf("%v: %v", more, err)
 		}
 	}
+	stack := tiffOf(binary.BigEndian, []ifd{page, small, {w: 4, h: 5}})
+	m, facts, err := Decoding("page2").Look(t.Context(), stack)
+	if err != nil || m.Height != 5 || facts.Pages != 0 {
+		t.Errorf("page 2: %+v, %v", facts, err)
+	}
+	if _, err := Decoding("page3").Decode(t.Context(), stack); err == nil || !strings.Contains(err.Error(), "2 pages, want page 3") {
+		t.Errorf("page 3: %v", err)
+	}
 	loop := tiffOf(binary.LittleEndian, []ifd{page, page})
 	binary.LittleEndian.PutUint32(loop[len(loop)-4:], binary.LittleEndian.Uint32(loop[4:]))
 	if _, facts, err := Stored.Look(t.Context(), loop); err != nil || facts.Pages != 2 {
@@ -164,7 +172,7 @@ func TestAnimatedWebP(t *testing.T) {
 		if bytes.HasPrefix(chunks, []byte("VP8X")) {
 			chunks = chunks[18:]
 		}
-		for _, rule := range Decodings {
+		for _, rule := range []Decoding{Stored, Photo} {
 			want, err := rule.Decode(t.Context(), still)
 			if err != nil {
 				t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image"
 	"image/gif"
+	"strings"
 
 	"github.com/bep/imagemeta"
 )
@@ -22,8 +23,17 @@ const (
 	Photo Decoding = "photo"
 )
 
-// Decodings lists all rules.
-var Decodings = []Decoding{Stored, Photo}
+// Decodings lists all rules. Beside Stored and Photo there are page2 to page9: Photo of that page
+// of a TIFF, and Photo of other files.
+var Decodings = []Decoding{Stored, Photo, "page2", "page3", "page4", "page5", "page6", "page7", "page8", "page9"}
+
+// page returns the page of a TIFF that the rule decodes, from 1.
+func (d Decoding) page() int {
+	if digit, ok := strings.CutPrefix(string(d), "page"); ok && len(digit) == 1 {
+		return int(digit[0] - '0')
+	}
+	return 1
+}
 
 // Word returns the rule's name.
 func (d Decoding) Word() string {
@@ -40,7 +50,7 @@ func ParseDecoding(word string) (Decoding, error) {
 			return d, nil
 		}
 	}
-	return "", fmt.Errorf("%q, want photo or stored", word)
+	return "", fmt.Errorf("%q, want photo, stored, or page2 to page9", word)
 }
 
 // Decode is [DecodeContext] by this rule.
@@ -56,12 +66,21 @@ func (d Decoding) Look(ctx context.Context, data []byte) (*Image, Facts, error) 
 }
 
 func (d Decoding) decode(ctx context.Context, data []byte, facts *Facts) (*Image, error) {
+	if n := d.page(); n > 1 && Format(data) == "tiff" {
+		var err error
+		if data, err = tiffPage(data, n); err != nil {
+			return nil, err
+		}
+	}
 	m, err := decode(ctx, data, facts, func(f *format) decoder {
-		if d == Photo && f.white != nil {
+		if d != Stored && f.white != nil {
 			return f.white
 		}
 		return f.decode
 	})
+	if facts != nil && d.page() > 1 { // it was chosen
+		facts.Pages, facts.Preview = 0, false
+	}
 	if err != nil || d == Stored {
 		return m, err
 	}

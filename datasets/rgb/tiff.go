@@ -3,6 +3,7 @@ package rgb
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"image"
 	"io"
 	"path"
@@ -14,6 +15,7 @@ import (
 
 // directory is what a TIFF's image file directory says of its picture.
 type directory struct {
+	at uint32 // its offset
 	// width, height, subfile, photometric and samples are tags of TIFF 6.0.
 	width, height, subfile, photometric, samples uint32
 	// dng is true with the tag DNGVersion, and planes if channels are stored one by one. subs are the offsets of the tag SubIFDs.
@@ -90,17 +92,14 @@ func directories(r io.ReaderAt, most int) (list, parts []directory) {
 	if _, err := r.ReadAt(head[:], 0); err != nil {
 		return nil, nil
 	}
-	var order binary.ByteOrder = binary.LittleEndian
-	if head[0] == 'M' {
-		order = binary.BigEndian
-	}
+	order := orderOf(head[:])
 	seen, left := map[uint32]bool{}, maxEntries
 	for at := order.Uint32(head[4:]); len(list) < most && left > 0 && !seen[at]; {
 		d, next, entries, ok := tags(r, order, at)
 		if !ok {
 			break
 		}
-		seen[at] = true
+		seen[at], d.at = true, at
 		list = append(list, d)
 		for _, sub := range d.subs {
 			if p, _, n, ok := tags(r, order, sub); ok && len(parts) < 64 {
@@ -133,14 +132,44 @@ func isRaw(name string, r io.ReaderAt) bool {
 	return len(list) > 0 && !list[0].page() && slices.ContainsFunc(parts, func(d directory) bool { return d.page() && d.pixels() > list[0].pixels() })
 }
 
+// pagesOf returns the directories that are pages: the first one, and all that are no masks and no
+// smaller copies.
+func pagesOf(list []directory) (pages []directory) {
+	for i, d := range list {
+		if i == 0 || d.page() {
+			pages = append(pages, d)
+		}
+	}
+	return pages
+}
+
+// tiffPage returns a TIFF that begins with page n of another, from 1.
+func tiffPage(data []byte, n int) ([]byte, error) {
+	list, _ := directories(bytes.NewReader(data), 1<<16)
+	pages := pagesOf(list)
+	if len(pages) < n {
+		return nil, fmt.Errorf("the TIFF has %d pages, want page %d", len(pages), n)
+	}
+	data = bytes.Clone(data)
+	orderOf(data).PutUint32(data[4:], pages[n-1].at)
+	return data, nil
+}
+
+// orderOf returns the byte order of a TIFF.
+func orderOf(head []byte) binary.ByteOrder {
+	if head[0] == 'M' {
+		return binary.BigEndian
+	}
+	return binary.LittleEndian
+}
+
 // pages adds what a TIFF's directories say.
 func (f *Facts) pages(data []byte) {
 	list, _ := directories(bytes.NewReader(data), 1<<16)
-	for i, d := range list {
-		if i == 0 || d.page() {
-			f.Pages++
-		}
-		f.Preview = f.Preview || i > 0 && d.page() && (!list[0].page() || d.pixels() >= 4*list[0].pixels())
+	pages := pagesOf(list)
+	f.Pages = len(pages)
+	for _, d := range pages[min(1, len(pages)):] {
+		f.Preview = f.Preview || !list[0].page() || d.pixels() >= 4*list[0].pixels()
 	}
 }
 

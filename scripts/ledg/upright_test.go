@@ -84,5 +84,5 @@ func TestUpright(t *testing.T) {
 	stdout, stderr, status = call(t, dir, "train", "--target", "photo", "--decode", "photo", "--out", "x")
 	checkError(t, "--decode", 2, stdout, stderr, status)
 	stdout, stderr, status = call(t, dir, "data", "check", "--dataset", "folder", "--root", root, "--decode", "upright")
-	checkError(t, `"upright", want photo or stored`, 2, stdout, stderr, status)
+	checkError(t, `"upright", want photo, stored, or page2 to page9`, 2, stdout, stderr, status)
 }
