@@ -122,7 +122,7 @@ func (f *featureFile) features() (x *arrays.Array, views, dim int, err error) {
 		return nil, 0, 0, x.Errorf("shape %v, want [N, D] or [N, V, D], none of them 0", x.Shape())
 	}
 	f.rows = shape[0]
-	return x, shape[1], shape[2], nil
+	return x, shape[1], shape[2], f.CheckRows()
 }
 
 // classNames are the file's class names, or names specified for its numbers.

@@ -169,20 +169,17 @@ func (f *featureFile) splits() ([]Split, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ReadSplits(a, f.rows)
+	return ReadSplits(a)
 }
 
-// ReadSplits reads an array of splits, numbers or names, with an element for each of n rows.
-func ReadSplits(a *arrays.Array, n int) ([]Split, error) {
-	list := make([]Split, n)
+// ReadSplits reads an array of splits, numbers or names.
+func ReadSplits(a *arrays.Array) ([]Split, error) {
 	if isText(a) {
 		text, err := arrays.Strings(a)
 		if err != nil {
 			return nil, err
 		}
-		if len(text) != n {
-			return nil, a.Errorf("%d strings, want %d", len(text), n)
-		}
+		list := make([]Split, len(text))
 		for i, s := range text {
 			var ok bool
 			if list[i], ok = ParseSplit(s); !ok {
@@ -195,9 +192,7 @@ func ReadSplits(a *arrays.Array, n int) ([]Split, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(numbers) != n {
-		return nil, a.Errorf("%d elements, want %d", len(numbers), n)
-	}
+	list := make([]Split, len(numbers))
 	for i, v := range numbers {
 		if v < 0 || v > int(Test) {
 			return nil, a.Errorf("row %d: %d, want 0 (train), 1 (val) or 2 (test)", i, v)

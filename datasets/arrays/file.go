@@ -161,6 +161,46 @@ func (f *File) Has(name string) bool {
 	return found
 }
 
+// samples names the arrays that have an element or a row for each sample of a file of features or a pool,
+// and for each of its labelled samples.
+var samples = [2][]string{
+	{"features", "class_logits", "class_probs", "domain_logits", "domain_probs", "domains", "groups", "labels", "splits", "split", "ids", "id", "paths", "path", "digests"},
+	{"labelled_features", "labelled_class_logits", "labelled_class_probs", "labelled_labels", "labelled_domains", "labelled_groups"},
+}
+
+// CheckRows returns an error if arrays of samples differ in length. It reads the text among them.
+func (f *File) CheckRows() error {
+	for _, names := range samples {
+		first, want := "", 0
+		for _, name := range names {
+			if !f.Has(name) {
+				continue
+			}
+			a, err := f.Array(name)
+			if err != nil || len(a.shape) == 0 || name == "features" && len(a.shape) == 1 {
+				continue // which is reported where it is used
+			}
+			n, what := a.shape[0], "rows"
+			if len(a.shape) == 1 {
+				what = "elements"
+			}
+			if a.dtype == Bytes && a.width == 0 {
+				list, err := Strings(a)
+				if err != nil {
+					return err
+				}
+				n, what = len(list), "strings"
+			}
+			if first == "" {
+				first, want = name, n
+			} else if n != want {
+				return a.Errorf("%d %s, but %s has %d rows", n, what, first, want)
+			}
+		}
+	}
+	return nil
+}
+
 // Array returns the array of that name. A missing array is an error, and so is an unsupported
 // type or layout.
 func (f *File) Array(name string) (*Array, error) {

@@ -3,6 +3,7 @@ package nb
 import (
 	"context"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/ledg-go/ledg/ceg/config"
@@ -25,6 +26,7 @@ func Extract(root string, classes ...string) (file string) {
 	if IsQuick() {
 		o.By = datasets.Origin{Weights: config.NoWeights, Size: 32}
 	}
+	o.By.Layout = Must(datasets.Recognise(os.DirFS(root), nil, classes, nil))
 	file = Must(photos.Embed(context.Background(), root, o))
 	if b.id != "" {
 		b.html("<p>the features of all images are computed</p>")

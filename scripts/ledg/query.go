@@ -274,6 +274,10 @@ func (f *queryFlags) prepare(say io.Writer, s *active.Strategy) error {
 	case err != nil:
 		return err
 	}
+	if shape.HeldOut > 0 {
+		fmt.Fprintf(say, "%s rows are of the splits val or test, and are not queried\n", humanize.Comma(int64(shape.HeldOut)))
+		shape.Rows -= shape.HeldOut
+	}
 	if p, ok := (*s).(active.ProbCover); ok && p.Classes == 0 {
 		p.Classes = shape.Classes
 		*s = p

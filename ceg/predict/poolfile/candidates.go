@@ -64,13 +64,7 @@ func (s *source) inMemory(strategy active.Strategy, n, most int, r *rand.Rand) (
 		}
 		strategy = grouped
 	}
-	picks, err := strategy.Query(c, n, r)
-	for i := range picks {
-		if s.keep != nil {
-			picks[i].Index = s.keep[picks[i].Index]
-		}
-	}
-	return s.wrap(picks, err)
+	return s.wrap(s.inFile(strategy.Query(c, n, r)))
 }
 
 func (s *source) candidates(needs active.Arrays, n, most int) (*active.Candidates, error) {
@@ -109,11 +103,17 @@ func (s *source) candidates(needs active.Arrays, n, most int) (*active.Candidate
 			return nil, err
 		}
 	}
-	if most > 0 && most < s.rows {
+	if rows := s.remaining(); most > 0 && most < rows {
 		if n > most {
-			return nil, s.errorf("%d samples queried from %d of its %d", n, most, s.rows)
+			return nil, s.errorf("%d samples queried from %d of its %d", n, most, rows)
 		}
-		s.keep = active.Ties{IDs: c.IDs}.Some(most)
+		if s.keep == nil {
+			s.keep = active.Ties{IDs: c.IDs}.Some(most)
+		} else {
+			s.keep = take(s.keep, active.Ties{IDs: take(c.IDs, s.keep)}.Some(most))
+		}
+	}
+	if s.keep != nil {
 		c.IDs = take(c.IDs, s.keep)
 		if c.Domains != nil {
 			c.Domains = take(c.Domains, s.keep)

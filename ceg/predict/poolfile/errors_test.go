@@ -84,7 +84,7 @@ func TestErrors(t *testing.T) {
 		{"label count", with("labelled_labels", []int{39}, make([]int64, 39)), ceg, 5, "labelled_labels: 39 elements, but labelled_features has 40 rows"},
 		{"label type", with("labelled_labels", []int{40}, make([]float32, 40)), ceg, 5, "labelled_labels: type float32, want int64 or int32"},
 		{"feature type", with("features", []int{200, 16}, make([]int64, 3200)), ceg, 5, "features: type int64, want float32 or float64"},
-		{"no labelled", with("labelled_features", []int{0, 16}, []float32{}), ceg, 5, "labelled_features: no rows"},
+		{"no labelled", with("labelled_features", []int{0, 16}, []float32{}), ceg, 5, "40 rows, but labelled_features has 0 rows"},
 		{"nan labelled logit", poke(entries, "labelled_class_logits", 7*2+1, nan), active.BAIT{}, 5, "labelled_class_logits: row 2: column 1 is NaN"},
 		{"labelled logits", with("labelled_class_logits", []int{40, 3}, make([]float32, 120)), active.BAIT{}, 5, "labelled samples have 3 columns, those of candidates 7"},
 		{"class of uherding", poke(entries, "labelled_labels", 8, 7), active.UHerding{}, 5, "labelled_labels: row 8: 7, want 0 to 6, the columns of class_logits"},

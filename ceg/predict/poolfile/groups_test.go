@@ -20,7 +20,7 @@ func TestQueryGroups(t *testing.T) {
 		groups[i] = int64(i/size) - 3 // any whole number
 	}
 	plain := writePool(t, "stored", entries)
-	path := writePool(t, "stored", append(slices.Clone(entries), entry{"groups", []int{rows}, groups}, entry{"labelled_groups", []int{2}, []int64{-3, 500}}))
+	path := writePool(t, "stored", append(slices.Clone(entries), entry{"groups", []int{rows}, groups}, entry{"labelled_groups", []int{40}, slices.Repeat([]int64{-3, 500}, 20)}))
 	leaks := 0
 	for _, s := range active.Strategies(active.Options{Weights: active.Gammas(3, 1), Classes: 7}) {
 		if slices.Contains([]string{"bait", "bait-equal", "ceg-balanced"}, s.Name()) { // which need arrays that are not there

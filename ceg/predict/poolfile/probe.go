@@ -59,6 +59,9 @@ func Probe(ctx context.Context, path string, o ProbeOptions, r *rand.Rand) (*Pro
 	}
 	defer file.Close()
 	s := &source{file: file, ctx: ctx, rows: -1}
+	if err := file.CheckRows(); err != nil {
+		return nil, err
+	}
 	if !slices.Contains(Heads(), o.Head) {
 		return nil, fmt.Errorf("head %q, want one of %q", o.Head, Heads())
 	}

@@ -47,7 +47,7 @@ func TestProbe(t *testing.T) {
 		if picks := query(t, out, active.BAIT{}, 2); len(picks) != 2 {
 			t.Errorf("%s: %d picks", name, len(picks))
 		}
-		if s, err := ShapeOf(out); err != nil || s != (Shape{6, 2, 2}) {
+		if s, err := ShapeOf(out); err != nil || s != (Shape{6, 2, 2, 0}) {
 			t.Errorf("%s: shape %+v, error %v", name, s, err)
 		}
 	}

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/active/cluster"
+	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/arrays"
 )
 
@@ -30,6 +32,9 @@ func QuerySome(ctx context.Context, path string, strategy active.Strategy, n, mo
 	}
 	defer file.Close()
 	s := &source{file: file, ctx: ctx, rows: -1}
+	if s.keep, err = trained(file); err != nil {
+		return nil, err
+	}
 	s.unlabelled = active.Cold(strategy) && !slices.ContainsFunc(file.Names(), func(name string) bool { return strings.HasPrefix(name, "label") && name != labelledGroups })
 	if err := s.readGroups(); err != nil {
 		return nil, err
@@ -39,10 +44,11 @@ func QuerySome(ctx context.Context, path string, strategy active.Strategy, n, mo
 		if err != nil {
 			return nil, err
 		}
+		scored.keep(s.keep)
 		if s.with == nil {
-			return s.wrap(scored.choose(strategy, n, r))
+			return s.wrap(s.inFile(scored.choose(strategy, n, r)))
 		}
-		picks, err := s.wrap(scored.choose(strategy, scored.rows, r))
+		picks, err := s.wrap(s.inFile(scored.choose(strategy, scored.rows, r)))
 		if err != nil {
 			return nil, err
 		}
@@ -63,12 +69,59 @@ func Separable(strategy active.Strategy) bool {
 	return false
 }
 
+// trained returns the rows of the split train, increasing; nil for all. Others are never queried. Arrays of
+// different lengths are an error.
+func trained(file *arrays.File) (rows []int, err error) {
+	if err := file.CheckRows(); err != nil {
+		return nil, err
+	}
+	name := "splits"
+	if !file.Has(name) {
+		name = "split"
+	}
+	if !file.Has(name) {
+		return nil, nil
+	}
+	a, err := file.Array(name)
+	if err != nil {
+		return nil, err
+	}
+	list, err := datasets.ReadSplits(a)
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range list {
+		if s == datasets.Train {
+			rows = append(rows, i)
+		}
+	}
+	switch len(rows) {
+	case 0:
+		return nil, a.Errorf("no row is of the split train, and others are not queried")
+	case len(list):
+		return nil, nil
+	}
+	return rows, nil
+}
+
+// inFile gives picks among the rows that are kept their rows in the file.
+func (s *source) inFile(picks []active.Pick, err error) ([]active.Pick, error) {
+	for i := range picks {
+		if s.keep != nil {
+			picks[i].Index = s.keep[picks[i].Index]
+			picks[i].ID = strconv.Itoa(picks[i].Index)
+		}
+	}
+	return picks, err
+}
+
 // scored is what a separable strategy knows of some rows.
 type scored struct {
 	// columns are S_u, S_r, S_d and the keys of the first two, a score and its key, or none.
 	columns [][]float64
 	domains []int // of ceg-balanced
 	rows    int
+	kept    []int // what the rows are in the file; nil for the same
 }
 
 // score scores the rows of the shard.
@@ -101,9 +154,26 @@ func (s *source) score(strategy active.Strategy, n int) (*scored, error) {
 	return &scored{rows: to - from}, s.checkN(n)
 }
 
+// keep drops the other rows; nil keeps all.
+func (c *scored) keep(rows []int) {
+	if rows == nil {
+		return
+	}
+	for k := range c.columns {
+		c.columns[k] = take(c.columns[k], rows)
+	}
+	if c.domains != nil {
+		c.domains = take(c.domains, rows)
+	}
+	c.rows, c.kept = len(rows), rows
+}
+
 // choose chooses among all rows of a pool.
 func (c *scored) choose(strategy active.Strategy, n int, r *rand.Rand) ([]active.Pick, error) {
 	v, names := c.columns, ids(c.rows)
+	if c.kept != nil {
+		names = take(ids(c.kept[c.rows-1]+1), c.kept)
+	}
 	switch strategy := strategy.(type) {
 	case active.CEG:
 		return strategy.Choose(names, c.scores(), n)
@@ -125,8 +195,8 @@ func (s *source) checkN(n int) error {
 	if s.with != nil && len(s.with.Groups) != s.rows {
 		return s.errorf("%s: %d elements, but %s has %d rows", poolGroups, len(s.with.Groups), s.from, s.rows)
 	}
-	if n < 1 || n > s.rows {
-		return &CountError{s.file.Path(), n, s.rows}
+	if rows := s.remaining(); n < 1 || n > rows {
+		return &CountError{s.file.Path(), n, rows}
 	}
 	return nil
 }

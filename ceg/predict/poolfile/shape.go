@@ -3,7 +3,11 @@ package poolfile
 import "github.com/ledg-go/ledg/datasets/arrays"
 
 // Shape is the size of a pool; 0 for what the file lacks.
-type Shape struct{ Rows, Features, Classes int }
+type Shape struct {
+	Rows, Features, Classes int
+	// HeldOut is the number of rows of other splits than train, which are not queried.
+	HeldOut int
+}
 
 // ShapeOf reads the shape of the pool in a file, without its data.
 func ShapeOf(path string) (Shape, error) {
@@ -30,5 +34,9 @@ func ShapeOf(path string) (Shape, error) {
 		}
 		s.Rows, *x.cols = rows, cols
 	}
-	return s, nil
+	rows, err := trained(file)
+	if rows != nil {
+		s.HeldOut = s.Rows - len(rows)
+	}
+	return s, err
 }

@@ -47,6 +47,11 @@ func Score(ctx context.Context, path string, strategy active.Strategy, n int, of
 	if file.Has(poolGroups) {
 		return 0, s.errorf("it has an array %s, and of groups nothing is chosen in shards: query the whole file", poolGroups)
 	}
+	if rows, err := trained(file); err != nil {
+		return 0, err
+	} else if rows != nil {
+		return 0, s.errorf("it has rows of other splits than train, which are not queried, and of a part nothing is chosen in shards: query the whole file")
+	}
 	h := shardHead{Settings: settings}
 	if h.Pool, err = digest(ctx, path); err != nil {
 		return 0, err

@@ -1,0 +1,83 @@
+package poolfile
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/predict/shard"
+	"github.com/ledg-go/ledg/datasets/seed"
+)
+
+// Rows of other splits than train are not queried, and the others as from a file without those.
+func TestSplits(t *testing.T) {
+	_, entries := golden(t)
+	rows := 200
+	splits, list := make([]int64, rows), []int{}
+	for i := range splits {
+		if splits[i] = int64(i % 5 % 3); splits[i] == 0 {
+			list = append(list, i)
+		}
+	}
+	with := writePool(t, "stored", append(slices.Clone(entries), entry{"splits", []int{rows}, splits}))
+	if s, err := ShapeOf(with); err != nil || s.HeldOut != rows-len(list) {
+		t.Errorf("%+v, %v", s, err)
+	}
+	entropy := active.Probability{Measure: active.MaxEntropy}
+	for _, strategy := range []active.Strategy{active.CEG{Weights: active.Gammas(1, 1)}, entropy, active.CoreSet{}, active.Uniform{}} {
+		all, err := Query(t.Context(), with, strategy, len(list), seed.New(1, "query"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []int
+		for _, p := range all {
+			got = append(got, p.Index)
+		}
+		if slices.Sort(got); !slices.Equal(got, list) {
+			t.Errorf("%s queries rows %v, want %v", strategy.Name(), got, list)
+		}
+		if _, err := Query(t.Context(), with, strategy, len(list)+1, seed.New(1, "query")); err == nil {
+			t.Errorf("%s queries more rows than are trained on", strategy.Name())
+		}
+	}
+	whole, err := Query(t.Context(), writePool(t, "stored", entries), entropy, rows, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	some, err := Query(t.Context(), with, entropy, len(list), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole = slices.DeleteFunc(whole, func(p active.Pick) bool { return splits[p.Index] != 0 })
+	if !slices.EqualFunc(whole, some, func(a, b active.Pick) bool { return a.Index == b.Index && a.ID == b.ID }) {
+		t.Errorf("%v, want the order of %v", some, whole)
+	}
+	if _, err := Score(t.Context(), with, entropy, 3, shard.Shard{Index: 0, Count: 2}, nil, t.TempDir()+"/out"); err == nil || !strings.Contains(err.Error(), "splits") {
+		t.Errorf("shard: %v", err)
+	}
+}
+
+// Arrays of samples that differ in length are refused, also those that a strategy does not read.
+func TestLengths(t *testing.T) {
+	_, entries := golden(t)
+	for _, c := range []struct {
+		extra entry
+		want  string
+	}{
+		{entry{"domains", []int{199}, make([]int64, 199)}, "domains: 199 elements, but features has 200 rows"},
+		{entry{"ids", []int{201}, make([]int64, 201)}, "ids: 201 elements, but features has 200 rows"},
+		{entry{"class_probs", []int{3, 2}, make([]float32, 6)}, "class_probs: 3 rows, but features has 200 rows"},
+		{entry{"labelled_groups", []int{1}, make([]int64, 1)}, "labelled_groups: 1 elements, but labelled_features has"},
+	} {
+		others := slices.DeleteFunc(slices.Clone(entries), func(e entry) bool { return e.name == c.extra.name })
+		path := writePool(t, "stored", append(others, c.extra))
+		_, query := Query(t.Context(), path, active.Uniform{}, 3, seed.New(1, "query"))
+		_, probe := Probe(t.Context(), path, ProbeOptions{Head: "logistic"}, seed.New(1, "probe"))
+		for _, err := range []error{query, probe} {
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v, want %q", c.extra.name, err, c.want)
+			}
+		}
+	}
+}
