@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ledg-go/ledg/datasets/arrays"
 )
@@ -87,6 +88,11 @@ func (f *featureFile) dataset(path string, opts Options) (*Dataset, Truth, error
 	}
 	if d.Domains = names; names == nil {
 		d.Domains = []string{"all"}
+	}
+	for _, name := range d.Domains {
+		if strings.ContainsFunc(name, unprintable) {
+			return fail(fmt.Errorf("%s: domain_names: %q has a newline or another character that does not print", path, name))
+		}
 	}
 	entries, rows, err := f.entries(labels, domains, d, from, opts)
 	if err != nil {

@@ -188,6 +188,7 @@ func TestFeaturesErrors(t *testing.T) {
 		{"features: shape [4], want [N, D] or [N, V, D]", nil, []safetensors.Entry{float32Entry("features", []int{4}, 1, 2, 3, 4)}},
 		{"features: type int64", nil, []safetensors.Entry{intEntry("features", 1)}},
 		{"labels: 3 elements, but features has 4 rows", nil, []safetensors.Entry{fourVectors, intEntry("labels", 1, 2, 3)}},
+		{`domain_names: "a\nb" has a newline`, nil, []safetensors.Entry{fourVectors, intEntry("domains", 0, 0, 0, 0), textEntry("domain_names", "\"a\\nb\"\n")}},
 		{"labels: row 1: -2, want 0 or more, or -1 for unknown", nil, []safetensors.Entry{fourVectors, intEntry("labels", 1, -2, 3, 0)}},
 		{"labels: row 2: 2, but class_names has 2 names", nil, []safetensors.Entry{fourVectors, intEntry("labels", 1, 0, 2, 0), textEntry("class_names", "a\nb\n")}},
 		{"labels: row 2: 1000, want 0 to 999 in a file of 4 rows, or names in class_names", nil, []safetensors.Entry{fourVectors, intEntry("labels", 1, 999, 1000, 0)}},

@@ -317,12 +317,15 @@ func TestQueriesRefuse(t *testing.T) {
 		t.Errorf("refused queries left %q", got)
 	}
 	// Names with separators and quotes survive.
-	odd := []Query{{0, "a,b/\"c\"\n.png", "d,", "", nil}}
+	odd := []Query{{0, "a,b/\"c\"\n.png", "d,", "", nil}, {0, "=s/1.png", "'=s", "+c", nil}}
 	if err := d.AppendQueries(odd); err != nil {
 		t.Fatal(err)
 	}
 	if got := must[[]Query](t)(ReadQueries(d.FS(), QueriesFile)); !reflect.DeepEqual(got, odd) {
 		t.Errorf("got %+v, want %+v", got, odd)
+	}
+	if text := get(t, d.File(QueriesFile)); strings.Contains(text, ",=") || strings.Contains(text, ",+") { // a spreadsheet computes them
+		t.Errorf("written as\n%s", text)
 	}
 	head := strings.Join(queryHead, ",") + "\n"
 	for _, tt := range []struct{ text, want string }{

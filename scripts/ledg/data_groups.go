@@ -45,6 +45,9 @@ Groups from --group or --labels are kept, and joined where their images are dupl
 			if err != nil {
 				return err
 			}
+			if source.notes != "" {
+				fmt.Fprintln(cmd.ErrOrStderr(), source.notes)
+			}
 			if d.Len() > review.MaxRows {
 				return usagef("%s has %d images, and at most %d can be compared; --group makes groups by paths", d.Name, d.Len(), review.MaxRows)
 			}

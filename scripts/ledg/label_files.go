@@ -77,6 +77,9 @@ func (f *labelFiles) open(cmd *cobra.Command, args []string) (rest []string, err
 		if f.dataset, f.truth, err = f.data.openDataset(); err != nil {
 			return nil, err
 		}
+		if f.data.notes != "" {
+			f.data.say("%s\n", f.data.notes)
+		}
 		f.root, f.noImages = f.dataset.Folder(f.data.root)
 		f.ledger = cmp.Or(f.ledger, f.root)
 		if len(f.dataset.Classes) == 0 {

@@ -167,6 +167,9 @@ func (f *labelFlags) ofFolder(o *page.Options) error {
 	if len(d.Classes) == 0 {
 		return usagef("--classes is missing: no folder of %s names a class; give them, such as --classes cat,dog, or where its folders are classes, --layout '{class}/{name}'", f.data.root)
 	}
+	if f.data.notes != "" {
+		f.progress("%s\n", f.data.notes)
+	}
 	for _, note := range d.GroupNotes(truth) {
 		f.progress("%s\n", note)
 	}
