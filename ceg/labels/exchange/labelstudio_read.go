@@ -286,6 +286,10 @@ var uploaded = regexp.MustCompile(`^(?:(?:.*/)?(?:upload|images)/(?:\d+/)?)?[0-9
 // Uploaded returns the name of a file that was uploaded to Label Studio, from its path there.
 // ok is false for another path.
 func Uploaded(path string) (name string, ok bool) {
+	base := path[strings.LastIndexByte(path, '/')+1:]
+	if len(base) < 10 || base[8] != '-' { // most paths, also long ones, which the expression takes long for
+		return "", false
+	}
 	m := uploaded.FindStringSubmatch(path)
 	if m == nil {
 		return "", false
