@@ -134,6 +134,9 @@ func (c *Columns) Label(r sheet.Row) Label {
 	switch {
 	case len(c.id) > 1:
 		l.ID = strings.ReplaceAll(join(r, c.id, "/"), `\`, "/")
+		if l.ID != "" && !strings.Contains(l.ID, "/") { // without a folder it is the root's, and no other's
+			l.ID = "./" + l.ID
+		}
 	case c.hub != "":
 		l.ID = beside(c.hub, l.ID)
 	}

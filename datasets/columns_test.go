@@ -41,7 +41,7 @@ func TestReadColumns(t *testing.T) {
 		{"numbers of pandas", "id,image,label\n1.0,a,deer\n2.0,b,fox\n", "a=deer b=fox", "images from image", ColumnNames{}},
 		{"names of features", "id,label\n17,deer\n18,fox\n", "17=deer 18=fox", "images from id", ColumnNames{}},
 		{"whole paths", "filename,filepath,label\n1.png,a/1.png,deer\n1.png,b/1.png,fox\n", "a/1.png=deer b/1.png=fox", "images from filepath", ColumnNames{}},
-		{"Timelapse", "RootFolder,File,RelativePath,Species\nx,1.JPG,A\\100,deer\nx,2.JPG,,fox\n", "A/100/1.JPG=deer 2.JPG=fox", "images from RelativePath + File", ColumnNames{}},
+		{"Timelapse", "RootFolder,File,RelativePath,Species\nx,1.JPG,A\\100,deer\nx,2.JPG,,fox\n", "A/100/1.JPG=deer ./2.JPG=fox", "images from RelativePath + File", ColumnNames{}},
 		{"two Timelapse folders", "RootFolder,File,RelativePath,Species\nx,1.JPG,A,deer\ny,1.JPG,A,fox\n", "x/A/1.JPG=deer y/A/1.JPG=fox", "images from RootFolder + RelativePath + File", ColumnNames{}},
 		{"folder and file", "folder,file,label\na,1.png,deer\nb,1.png,fox\n", "a/1.png=deer b/1.png=fox", "images from folder + file", ColumnNames{}},
 		{"ranks", "path,class,order,genus,species,common_name\n1.png,Mammalia,C,Vulpes,vulpes,Red Fox\n2.png,Aves,P,Corvus,corax,Raven\n", "1.png=Red Fox 2.png=Raven", "classes from common_name (class is a rank of taxonomy); not used: genus, species, class, order;", ColumnNames{}},
