@@ -25,6 +25,8 @@ type BudgetData struct {
 	// training with all labels. Nil for none. The average panel shows the mean of those that
 	// every target has.
 	References [][]Reference
+	// Note is the first sentence of the figure's note; it may be empty.
+	Note string
 }
 
 // Budget plots results over the annotation budget, one line per method: a panel per target
@@ -92,7 +94,7 @@ func Budget(t Theme, d BudgetData) (*Grid, error) {
 	shareY(g.Panels)
 	methods.byEnds(targets[len(targets)-1].Curves)
 	g.Legend = append(methods.entries, refs.entries...)
-	g.Note = t.runsNote(true, curves...) + note
+	g.Note = firstNote(d.Note) + t.runsNote(true, curves...) + note
 	return g, nil
 }
 

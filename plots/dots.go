@@ -21,6 +21,8 @@ type DotsData struct {
 	References []Reference
 	// ValueLabel labels the y axis. Empty means "Accuracy (%)".
 	ValueLabel string
+	// Note is the first sentence of the figure's note; it may be empty.
+	Note string
 }
 
 // Dots plots results of methods, grouped by target domain: the mean with its band as a bar, and small
@@ -105,7 +107,7 @@ func Dots(t Theme, d DotsData) (*Grid, error) {
 		methods.entries[i].Width = dotWidth
 	}
 	g.Legend = append(methods.entries, refs.entries...)
-	g.Note = t.runsNote(true, curves...)
+	g.Note = firstNote(d.Note) + t.runsNote(true, curves...)
 	if slices.ContainsFunc(curves, func(c Curve) bool { return len(c.Points[0].Values) > 1 }) {
 		g.Note += " Small dots: single runs."
 	}

@@ -20,6 +20,8 @@ type EpochsData struct {
 	References []Reference
 	// XLabel and ValueLabel label the axes. Empty means "Epoch" and "Accuracy (%)".
 	XLabel, ValueLabel string
+	// Note is the first sentence of the figure's note; it may be empty.
+	Note string
 }
 
 // Epochs plots results over training epochs, one line per method, with rings at query rounds
@@ -69,11 +71,23 @@ func EpochsPanels(t Theme, list []EpochsData) (*Grid, error) {
 	if bars {
 		band = "bars at the right, of the last epoch"
 	}
-	g.Note = t.note(true, band, curves)
+	first := ""
+	for _, d := range list {
+		first = cmp.Or(first, d.Note)
+	}
+	g.Note = firstNote(first) + t.note(true, band, curves)
 	for _, r := range off {
 		g.Note += fmt.Sprintf(" Beyond the axis: %s (%s).", r.Name, number(r.Y, 2))
 	}
 	return g, nil
+}
+
+// firstNote is a note that others follow.
+func firstNote(text string) string {
+	if text == "" {
+		return ""
+	}
+	return text + " "
 }
 
 // within divides references into those that are at most as far from the values of curves as these

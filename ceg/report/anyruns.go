@@ -81,6 +81,7 @@ func CurvesOver(dirs ...string) (d plots.EpochsData, err error) {
 		}
 	}
 	names := newNaming(runs)
+	d.Note = names.note(runs)
 	for _, m := range methodsOf(runs, names.method) {
 		c := plots.Curve{Name: m.name}
 		c.Title, _ = names.display(m.runs[0])
@@ -120,6 +121,7 @@ func LabelsOver(dirs ...string) (d plots.BudgetData, err error) {
 	}
 	d.XLabel, d.Targets, d.Ticks = "Labelled images", []plots.Target{{Name: title}}, map[float64]string{}
 	names := namingBy(runs, false)
+	d.Note = names.note(runs)
 	for _, m := range methodsOf(runs, names.method) {
 		c := plots.Curve{Name: m.name}
 		c.Title, _ = names.display(m.runs[0])
@@ -184,7 +186,7 @@ func LabelsByTarget(dirs ...string) (d plots.BudgetData, err error) {
 		if err != nil {
 			return d, err
 		}
-		d.XLabel = one.XLabel
+		d.XLabel, d.Note = one.XLabel, cmp.Or(d.Note, one.Note)
 		d.Targets = append(d.Targets, plots.Target{Name: t, Curves: one.Targets[0].Curves})
 		d.References = append(d.References, slices.Concat(one.References...))
 		maps.Copy(d.Ticks, one.Ticks)

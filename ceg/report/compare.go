@@ -71,7 +71,7 @@ func runsTable(runs []*RecordedRun) *result.Table {
 		{"data set", false, func(r *RecordedRun) string { return r.Result.Dataset }},
 		{"preset", false, func(r *RecordedRun) string { return r.Result.Preset }},
 		{"weights", false, func(r *RecordedRun) string { return cmp.Or(r.weights(), "none") }},
-		{"method", false, func(r *RecordedRun) string { return r.Config.Arm().Name() + names.besides(r, true) }},
+		{"method", false, func(r *RecordedRun) string { return names.ofRow(r) }},
 		{"target", false, func(r *RecordedRun) string { return r.Result.Target }},
 		{"seed", true, func(r *RecordedRun) string { return fmt.Sprint(r.Result.Seed) }},
 		{"labels", true, func(r *RecordedRun) string { return fmt.Sprint(r.Result.Labels) }},
@@ -112,7 +112,10 @@ func runsTable(runs []*RecordedRun) *result.Table {
 		}
 		t.AddRow(append(row, fmt.Sprintf("%.0f", run.Result.Timing.Seconds))...)
 	}
-	t.Notes = []string{"Every row is one run (n = 1)."}
+	if note := names.note(runs); note != "" {
+		t.Notes = append(t.Notes, note)
+	}
+	t.Notes = append(t.Notes, "Every row is one run (n = 1).")
 	for _, run := range runs { // each thing once, in the order of the runs
 		for _, note := range ruleNotes(run.Result) {
 			if !slices.Contains(t.Notes, note) {
@@ -247,6 +250,9 @@ func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, er
 			{Name: "sd", Right: true}, {Name: "95% interval", Right: true},
 		},
 		Notes: []string{"n: number of seeds. sd: standard deviation with divisor n - 1. 95% interval: of the mean, by Student's t."},
+	}
+	if note := newNaming(runs).note(runs); note != "" {
+		t.Notes = slices.Insert(t.Notes, 0, note)
 	}
 	if slices.ContainsFunc(list, func(s series) bool { return strings.HasSuffix(s.target, average) }) {
 		t.Notes = append(t.Notes, "average: for each seed finished on all targets, the mean over targets.")

@@ -84,3 +84,49 @@ func TestIntervalsStayWithinBounds(t *testing.T) {
 		}
 	}
 }
+
+// Rows say in which settings they differ, whatever their methods are; two rows never have one name.
+func TestSettingsThatDiffer(t *testing.T) {
+	run := func(method, images string, set map[string]any) *RecordedRun {
+		c, err := config.Resolve(config.Spec{Dataset: "features", Target: "photo", Method: method, Set: set})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &RecordedRun{Run: &result.Run{Config: c, Result: &result.Result{Method: c.Method, Preset: string(c.Preset), Dataset: "features", Images: images}}}
+	}
+	mlp, lr, ledg := map[string]any{"network.name": "mlp"}, map[string]any{"lr": 0.5}, map[string]any{"preset": "ledg"}
+	once := map[string]any{"schedule.timing": "once"}
+	ceg, fixmatch := run("ceg", "a", nil), run("fixmatch", "a", nil)
+	for _, x := range []struct {
+		runs        []*RecordedRun
+		note, names string
+	}{
+		{[]*RecordedRun{ceg, fixmatch}, "", "CEG (published schedule) | Random + FixMatch, upfront"},
+		{[]*RecordedRun{ceg, run("fixmatch", "a", mlp)},
+			"Settings that differ: CEG (published schedule): network.name linear; Random + FixMatch, upfront: network.name mlp.", ""},
+		{[]*RecordedRun{ceg, run("badge", "a", nil), run("fixmatch", "a", map[string]any{"generalization.tau": 0.5, "lr": 0.5})},
+			"Settings that differ: Random + FixMatch, upfront: learning rate 0.5, generalization.tau 0.5; the others: learning rate 0.001, generalization.tau 0.95.", ""},
+		{[]*RecordedRun{ceg, run("ceg", "a", mlp)}, "Settings that differ: network.name, as named.",
+			"CEG (published schedule), network linear | CEG (published schedule), network mlp"},
+		{[]*RecordedRun{ceg, run("ceg", "a", lr)}, "Settings that differ: learning rate, as named.",
+			"CEG (published schedule), learning rate 0.001 | CEG (published schedule), learning rate 0.5"},
+		{[]*RecordedRun{ceg, run("fixmatch", "a", ledg)}, "Settings that differ: CEG (published schedule): data.normalise none, schedule.epochs 60, schedule.per_domain 16, learning rate 0.001; " +
+			"MaxHerding + FixMatch, upfront (preset ledg): data.normalise root, schedule.epochs 20, schedule.per_domain 8, learning rate 0.002.", ""},
+		{[]*RecordedRun{fixmatch, run("uniform+fixmatch", "a", once)}, "",
+			"Random + FixMatch, upfront (fixmatch) | Random + FixMatch, upfront (uniform+fixmatch)"},
+		{[]*RecordedRun{ceg, run("ceg", "b", nil)}, "", "CEG (published schedule), data a | CEG (published schedule), data b"},
+	} {
+		n := newNaming(x.runs)
+		if got := n.note(x.runs); got != x.note {
+			t.Errorf("note\n%s\nwant\n%s", got, x.note)
+		}
+		a, _ := n.display(x.runs[0])
+		b, _ := n.display(x.runs[1])
+		if got := a + " | " + b; x.names != "" && got != x.names {
+			t.Errorf("names %s, want %s", got, x.names)
+		}
+		if of := n.ofRow(x.runs[1]); a == b || of != b {
+			t.Errorf("in a table of runs it is called %q, want %q, and not %q", of, b, a)
+		}
+	}
+}

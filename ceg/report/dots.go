@@ -24,6 +24,7 @@ func DotsOver(dirs ...string) (d plots.DotsData, err error) {
 	if err != nil {
 		return d, err
 	}
+	d.Note = newNaming(runs).note(runs)
 	d.Title = TitleOfRun(runs[0].Run, targets...)
 	if c := Chance(runs[0].Config.Data.Dataset, runs[0].Run); c != nil {
 		d.References = append(d.References, *c)

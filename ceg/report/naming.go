@@ -2,6 +2,8 @@ package report
 
 import (
 	"cmp"
+	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,6 +17,8 @@ import (
 type naming struct {
 	timing, preset, weights, budget, dataset bool
 	settings                                 map[string][]config.Setting // by the name without them
+	data                                     map[string]string           // by the digest of the data, what it is called if that differs
+	methods                                  map[string]string           // by display name, the name of the one method or "" for several
 }
 
 // unnamed are settings by which no run is called: those that a table has a column for,
@@ -34,16 +38,17 @@ func namingBy(runs []*RecordedRun, budgets bool) (n naming) {
 		}
 	}
 	for _, run := range runs[1:] {
-		n.preset = n.preset || run.Result.Preset != runs[0].Result.Preset
+		n.preset = n.preset || run.preset() != runs[0].preset()
 		n.weights = n.weights || run.weights() != runs[0].weights()
 		n.budget = n.budget || budgets && run.budget() != runs[0].budget()
-		n.dataset = n.dataset || run.Result.Dataset != runs[0].Result.Dataset
+		n.dataset = n.dataset || run.dataset() != runs[0].dataset()
 	}
+	n.data = dataNames(runs)
 	n.settings = map[string][]config.Setting{}
 	first := map[[2]string]*RecordedRun{}
 	for _, run := range runs {
 		name := n.plain(run)
-		key := [2]string{name, run.Result.Dataset}
+		key := [2]string{name, run.dataset()}
 		if first[key] == nil {
 			first[key] = run
 		}
@@ -54,19 +59,55 @@ func namingBy(runs []*RecordedRun, budgets bool) (n naming) {
 			}
 		}
 	}
+	n.methods = map[string]string{}
+	for _, run := range runs {
+		name, _ := n.arm(run)
+		if of, known := n.methods[name]; known && of != n.method(run) {
+			n.methods[name] = ""
+		} else {
+			n.methods[name] = n.method(run)
+		}
+	}
 	return n
+}
+
+// dataNames returns what the data of runs is called where runs of one data set, in one image size, have
+// other data: by its file or folder, or else by its digest.
+func dataNames(runs []*RecordedRun) map[string]string {
+	digests, names := map[string][]string{}, map[string]string{}
+	var roots []string
+	for _, run := range runs {
+		if run.Result == nil || run.Result.Images == "" {
+			continue
+		}
+		of, digest := fmt.Sprint(run.dataset(), run.Config.Data.ImageSize), run.Result.Images
+		if names[digest] == "" {
+			names[digest] = digest[:min(8, len(digest))]
+			if at, err := result.ReadPlace(run.Path); err == nil && at.Root != "" && !slices.Contains(roots, filepath.Base(at.Root)) {
+				names[digest] = filepath.Base(at.Root)
+				roots = append(roots, names[digest])
+			}
+			digests[of] = append(digests[of], digest)
+		}
+	}
+	for _, list := range digests {
+		if len(list) == 1 {
+			delete(names, list[0])
+		}
+	}
+	return names
 }
 
 // alwaysOnce reports whether a run's method implies labels upfront by its name, as objectives
 // without a strategy do, and the run had them.
 func alwaysOnce(run *RecordedRun) bool {
-	name := run.Result.Method
+	name := run.method()
 	return run.timing() == config.Once && config.AtOnce(name)
 }
 
 // timed is the method with its timing where that differs.
 func (n naming) timed(run *RecordedRun) string {
-	name := run.Result.Method
+	name := run.method()
 	if n.timing && !alwaysOnce(run) && !strings.HasSuffix(name, " "+string(run.timing())) {
 		name += " " + string(run.timing())
 	}
@@ -79,8 +120,27 @@ func (n naming) method(run *RecordedRun) string {
 }
 
 // display returns the display name of the run's arm and the short one, with what n tells runs
-// apart by besides.
+// apart by besides. Methods that are one arm also have their own names.
 func (n naming) display(run *RecordedRun) (name, short string) {
+	name, short = n.arm(run)
+	if n.methods[name] == "" {
+		own := " (" + run.method() + ")"
+		name, short = name+own, short+own
+	}
+	return name, short
+}
+
+// ofRow is the display name without what a table of runs has columns for.
+func (n naming) ofRow(run *RecordedRun) string {
+	name := run.Config.Arm().Name() + n.besides(run, true)
+	if all, _ := n.arm(run); n.methods[all] == "" {
+		name += " (" + run.method() + ")"
+	}
+	return name
+}
+
+// arm is display without the names of methods.
+func (n naming) arm(run *RecordedRun) (name, short string) {
 	a, more := run.Config.Arm(), ""
 	if n.weights {
 		more += ", weights " + cmp.Or(run.weights(), "none")
@@ -95,6 +155,9 @@ func (n naming) display(run *RecordedRun) (name, short string) {
 // besides names the settings by which runs of one name differ, but for those that the names of
 // arms tell.
 func (n naming) besides(run *RecordedRun, arm bool) (words string) {
+	if run.Result != nil && n.data[run.Result.Images] != "" {
+		words = ", data " + n.data[run.Result.Images]
+	}
 	settings := n.settings[n.plain(run)]
 	rate, one := oneRate(settings, run)
 	for _, s := range settings {
@@ -107,10 +170,18 @@ func (n naming) besides(run *RecordedRun, arm bool) (words string) {
 		if arm && slices.Contains([]string{"exploration.initial", "exploration.strategy", "generalization.objective"}, s.Path) {
 			continue
 		}
-		_, last, _ := strings.Cut(s.Path, ".")
-		words += ", " + cmp.Or(last, s.Path) + " " + s.Text(run.Config)
+		words += ", " + shortPath(s) + " " + s.Text(run.Config)
 	}
 	return words
+}
+
+// shortPath is the path of a setting without its group, where that says what it is.
+func shortPath(s config.Setting) string {
+	group, last, _ := strings.Cut(s.Path, ".")
+	if last == "name" {
+		return group
+	}
+	return cmp.Or(last, s.Path)
 }
 
 // isRate reports whether a setting is one of the learning rates that the parameter lr sets.
@@ -138,7 +209,7 @@ func oneRate(settings []config.Setting, run *RecordedRun) (first config.Setting,
 func (n naming) plain(run *RecordedRun) string {
 	name := n.timed(run)
 	if n.preset {
-		name += " " + run.Result.Preset
+		name += " " + run.preset()
 	}
 	if n.weights {
 		name += ", weights " + cmp.Or(run.weights(), "none")

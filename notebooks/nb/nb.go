@@ -168,17 +168,21 @@ func tableText(t *result.Table) string {
 	return text
 }
 
-// withoutNotes divides a table with more than four notes into one without them and one of them; nil
-// if it has fewer.
+// withoutNotes divides a table with more than four notes into one that has the note on settings alone,
+// and one of the others; nil if it has fewer.
 func withoutNotes(t *result.Table) (shown, notes *result.Table) {
 	if len(t.Notes) <= 4 {
 		return t, nil
 	}
-	notes = NewTable("note")
+	notes, shown = NewTable("note"), &result.Table{Title: t.Title, Columns: t.Columns, Rows: t.Rows}
 	for _, n := range t.Notes {
-		notes.AddRow(n)
+		if strings.HasPrefix(n, report.SettingsNote) {
+			shown.Notes = append(shown.Notes, n)
+		} else {
+			notes.AddRow(n)
+		}
 	}
-	return &result.Table{Title: t.Title, Columns: t.Columns, Rows: t.Rows}, notes
+	return shown, notes
 }
 
 // widest is the number of columns that fit the width of a notebook.

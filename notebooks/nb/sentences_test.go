@@ -78,8 +78,8 @@ func TestWithoutNotes(t *testing.T) {
 	if shown, notes := withoutNotes(table); notes != nil || len(shown.Notes) != 4 {
 		t.Errorf("four notes: %v, %v", shown, notes)
 	}
-	table.Notes = append(table.Notes, "e")
-	if shown, notes := withoutNotes(table); len(shown.Notes) != 0 || len(notes.Rows) != 5 || notes.Rows[4][0].Text != "e" {
+	table.Notes = append(table.Notes, report.SettingsNote+"name mlp.", "e")
+	if shown, notes := withoutNotes(table); len(shown.Notes) != 1 || len(notes.Rows) != 5 || notes.Rows[4][0].Text != "e" {
 		t.Errorf("five notes: %v, %v", shown, notes)
 	}
 }
