@@ -82,6 +82,9 @@ type Report struct {
 	// call.
 	Finished []Job
 	Repeated int
+	// Unchecked lists data sets without a root: whether their finished runs are of the present data is
+	// not known.
+	Unchecked []string
 	// Failed lists runs whose last attempt failed, here or in another current process.
 	Failed []Failure
 	// Left lists runs that were not reached because the context was cancelled.
@@ -125,7 +128,8 @@ func (p *Plan) Run(ctx context.Context, o Options) (Report, error) {
 	if err := p.announce(folder, o); err != nil {
 		return Report{}, err
 	}
-	if err := p.checkFolder(ctx, folder, o); err != nil {
+	unchecked, err := p.checkFolder(ctx, folder, o)
+	if err != nil {
 		return Report{}, err
 	}
 	q, err := newQueue(p, folder, o)
@@ -141,6 +145,7 @@ func (p *Plan) Run(ctx context.Context, o Options) (Report, error) {
 		return Report{}, err
 	}
 	report := q.report()
+	report.Unchecked = unchecked
 	if len(report.Left) > 0 {
 		return report, context.Cause(ctx)
 	}

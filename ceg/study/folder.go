@@ -18,41 +18,45 @@ import (
 )
 
 // checkFolder returns an error if a finished run in a study's folder has used other data than is at
-// the options' roots now. Data without a root is not checked.
-func (p *Plan) checkFolder(ctx context.Context, folder *result.Runs, o Options) error {
+// the options' roots now. It returns the data sets that have finished runs and no root.
+func (p *Plan) checkFolder(ctx context.Context, folder *result.Runs, o Options) (unchecked []string, err error) {
 	files, err := labelFiles(o.Labels)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	known := map[string]examples.Identity{} // by the settings of the data
 	for _, r := range p.Runs {
 		c := r.Config.Data
 		info, _ := datasets.Lookup(c.Dataset)
-		if info.Files && o.Roots[c.Dataset] == "" {
+		if slices.Contains(unchecked, c.Dataset) {
 			continue
 		}
 		if s, err := folder.State(r.Dir); err != nil {
-			return err
+			return nil, err
 		} else if s != result.Complete {
+			continue
+		}
+		if info.Files && o.Roots[c.Dataset] == "" {
+			unchecked = append(unchecked, c.Dataset)
 			continue
 		}
 		res, err := folder.Result(r.Dir)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		c.Target = ""
 		key := fmt.Sprintf("%+v", c)
 		if _, ok := known[key]; !ok {
 			at := result.Place{Root: o.Roots[c.Dataset], SplitsDir: o.SplitsDir, Labels: files[c.Labels], CacheDir: o.CacheDir}
 			if known[key], err = examples.Identify(ctx, c, filepath.Join(o.Dir, r.Dir), at); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		if err := known[key].Check(filepath.Join(o.Dir, r.Dir), res); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return unchecked, nil
 }
 
 // labelFiles returns the paths of files of labels by their digests.

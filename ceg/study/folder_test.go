@@ -119,3 +119,20 @@ func TestStudyOfOtherData(t *testing.T) {
 		t.Errorf("error %v, want one that names %s", err, p.Runs[1].Dir)
 	}
 }
+
+// Finished runs stay without their data, and the report says so; data that is not where it should be is
+// an error.
+func TestStudyWithoutData(t *testing.T) {
+	p := plan(t, parse(t, "name: s\ndataset: features\ntargets: [photo]\nmethods: [ceg]\nseeds: [1]"))
+	o := Options{Dir: t.TempDir(), Runner: studytest.Fake{}.Run, Roots: map[string]string{"features": "nowhere.npz"}}
+	if r, err := p.Run(t.Context(), o); err != nil || len(r.Finished) != 1 || r.Unchecked != nil {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if _, err := p.Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "nowhere.npz") {
+		t.Errorf("error %v, want one that names the file", err)
+	}
+	o.Roots = nil
+	if r, err := p.Run(t.Context(), o); err != nil || r.Repeated != 1 || len(r.Unchecked) != 1 || r.Unchecked[0] != "features" {
+		t.Errorf("%+v, %v, want one run that was not checked", r, err)
+	}
+}

@@ -52,8 +52,8 @@ func Check(err error) {
 }
 
 // Dir returns the folder called name for notebooks' runs: in the folder LEDG_RUNS if this environment
-// variable is set, else in runs beside the notebook. Those of the repository's notebooks are in its
-// runs/notebooks. The folder need not exist.
+// variable is set, else in runs beside the notebook. The repository's own notebooks have runs/notebooks
+// of the repository. The folder need not exist.
 func Dir(name string) string {
 	root := os.Getenv("LEDG_RUNS")
 	switch {

@@ -135,6 +135,9 @@ is described in scripts/studies/README.md.`,
 			if err := printStatus(cmd, folder); err != nil {
 				return err
 			}
+			for _, name := range done.Unchecked {
+				fmt.Fprintf(cmd.ErrOrStderr(), "%[1]s: the data is not here (--root %[1]s=PATH), so its finished runs are not compared with it\n", name)
+			}
 			if n := len(done.Elsewhere); n > 0 {
 				fmt.Fprintf(cmd.ErrOrStderr(), "other processes are working on the other %d runs\n", n)
 			}
