@@ -103,15 +103,15 @@ func TestSettingsThatDiffer(t *testing.T) {
 	}{
 		{[]*RecordedRun{ceg, fixmatch}, "", "CEG (published schedule) | Random + FixMatch, upfront"},
 		{[]*RecordedRun{ceg, run("fixmatch", "a", mlp)},
-			"Settings that differ: CEG (published schedule): network.name linear; Random + FixMatch, upfront: network.name mlp.", ""},
+			"Settings that differ: CEG (published schedule): network linear; Random + FixMatch, upfront: network mlp.", ""},
 		{[]*RecordedRun{ceg, run("badge", "a", nil), run("fixmatch", "a", map[string]any{"generalization.tau": 0.5, "lr": 0.5})},
-			"Settings that differ: Random + FixMatch, upfront: learning rate 0.5, generalization.tau 0.5; the others: learning rate 0.001, generalization.tau 0.95.", ""},
-		{[]*RecordedRun{ceg, run("ceg", "a", mlp)}, "Settings that differ: network.name, as named.",
+			"Settings that differ: Random + FixMatch, upfront: learning rate 0.5, tau 0.5; the others: learning rate 0.001, tau 0.95.", ""},
+		{[]*RecordedRun{ceg, run("ceg", "a", mlp)}, "Settings that differ: network, as named.",
 			"CEG (published schedule), network linear | CEG (published schedule), network mlp"},
 		{[]*RecordedRun{ceg, run("ceg", "a", lr)}, "Settings that differ: learning rate, as named.",
 			"CEG (published schedule), learning rate 0.001 | CEG (published schedule), learning rate 0.5"},
-		{[]*RecordedRun{ceg, run("fixmatch", "a", ledg)}, "Settings that differ: CEG (published schedule): data.normalise none, schedule.epochs 60, schedule.per_domain 16, learning rate 0.001; " +
-			"MaxHerding + FixMatch, upfront (preset ledg): data.normalise root, schedule.epochs 20, schedule.per_domain 8, learning rate 0.002.", ""},
+		{[]*RecordedRun{ceg, run("fixmatch", "a", ledg)}, "Settings that differ: CEG (published schedule): normalise none, epochs 60, per_domain 16, learning rate 0.001; " +
+			"MaxHerding + FixMatch, upfront (preset ledg): normalise root, epochs 20, per_domain 8, learning rate 0.002.", ""},
 		{[]*RecordedRun{fixmatch, run("uniform+fixmatch", "a", once)}, "",
 			"Random + FixMatch, upfront (fixmatch) | Random + FixMatch, upfront (uniform+fixmatch)"},
 		{[]*RecordedRun{ceg, run("ceg", "b", nil)}, "", "CEG (published schedule), data a | CEG (published schedule), data b"},

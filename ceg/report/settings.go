@@ -24,7 +24,7 @@ func (n naming) note(runs []*RecordedRun) string {
 	one := !slices.ContainsFunc(rows, func(m method) bool { _, one := oneRate(rates, m.runs[0]); return !one })
 	for _, s := range config.Settings() {
 		of := func(m method) string { return s.Text(m.runs[0].Config) }
-		path := s.Path
+		path := shortPath(s)
 		if one && isRate(s) {
 			path = "learning rate"
 		}
