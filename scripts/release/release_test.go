@@ -349,6 +349,17 @@ assert set(table["class"]) <= {"mammal", "vehicle"} and len(table["path"]) == le
 assert table["probability"].dtype == float and (table["probability"] >= 0.5).all() and table["looks_new"].dtype == bool
 one = ledg.predict("run", [table["path"][0]], progress=False)
 assert one["class"] == table["class"][:1] and np.allclose(one["probability"], table["probability"][:1])
+import os
+import shutil
+if os.name == "posix":
+    os.makedirs("odd"); shutil.copy("try/new-photos/" + os.listdir("try/new-photos")[0], b"odd/\xff.jpg")
+    assert ledg.predict("run", "odd", progress=False)["path"] == [os.fsdecode(b"\xff.jpg")]
+from ledg import _run
+assert list(_run._column(np, "class", ["007", "7"])) == ["007", "7"] and list(_run._column(np, "second", ["true", "nan"])) == ["true", "nan"]
+assert _run._column(np, "looks_new", ["", ""]) == [None, None]
+os.makedirs("names")
+assert _run._flags({"classes": ["salt, pepper", "sugar"], "set": ["a=1", "b=2"]}, "names") == ["--classes", os.path.join("names", "classes.txt"), "--set", "a=1", "--set", "b=2"]
+assert open("names/classes.txt").read() == "salt, pepper\nsugar\n"
 report = ledg.site("run", "try/north", out="north", progress=False)
 assert report["visits"][0]["images"] > 0, report
 try:

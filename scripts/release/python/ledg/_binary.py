@@ -49,7 +49,7 @@ def run(arguments: list[str], progress: bool = False) -> str:
     """
     binary = find_binary()
     try:
-        process = subprocess.Popen([binary, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8")
+        process = subprocess.Popen([binary, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8", errors="surrogateescape")
     except OSError as e:
         raise LedgError(f"{binary} does not run on this machine: {e}") from e
     lines: list[str] = []
@@ -71,6 +71,8 @@ def run(arguments: list[str], progress: bool = False) -> str:
         raise
     finally:
         reader.join()
+        process.stdout.close()
+        process.stderr.close()
     if process.returncode:
         lines = [s for s in lines if s.strip()] or [f"ledg ended with status {process.returncode}"]
         raise LedgError(next((s for s in lines if s.startswith("ledg: ")), lines[-1]).removeprefix("ledg: "))

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+# Flags whose values the command takes apart at commas.
+_COMMAS = ("left_out", "new_class")
+
+
 @dataclass(frozen=True)
 class Features:
     """Features of images, a row for each.
@@ -44,7 +48,7 @@ def embed(root: str | os.PathLike[str], *, out: str | os.PathLike[str] | None = 
     np = _numpy()
     with tempfile.TemporaryDirectory(prefix="ledg-") as folder:
         file = Path(out) if out is not None else Path(folder) / "features.safetensors"
-        _binary.run(["embed", "--dataset", dataset, "--root", os.fspath(root), "--out", os.fspath(file), *_flags(flags)], progress)
+        _binary.run(["embed", "--dataset", dataset, "--root", _path(root), "--out", _path(file), *_flags(flags, folder)], progress)
         arrays = _safetensors.read(file, np)
     text = {name: _lines(arrays[name]) for name in ("ids", "class_names", "domain_names")}
     return Features(arrays["features"], text["ids"], arrays["labels"], arrays["domains"], text["class_names"], text["domain_names"])
@@ -58,31 +62,34 @@ def train(root: str | os.PathLike[str] | None = None, *, out: str | os.PathLike[
     labelling page with label=True. Returns what ``ledg train --json`` prints. Raises LedgError
     with ledg's line; Interrupt stops the run, and resume=True goes on with it.
     """
-    command = ["train", "--out", os.fspath(out), "--json"]
+    command = ["train", "--out", _path(out), "--json"]
     if not flags.get("resume"):
         command += ["--dataset", dataset]
         if root is not None:
-            command += ["--root", os.fspath(root)]
-    return json.loads(_binary.run(command + _flags(flags), progress))
+            command += ["--root", _path(root)]
+    with tempfile.TemporaryDirectory(prefix="ledg-") as folder:
+        return json.loads(_binary.run(command + _flags(flags, folder), progress))
 
 
 def predict(run: str | os.PathLike[str], images: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], *, progress: bool = True, **flags: Any) -> dict[str, Any]:
     """Predicts the classes of images (``ledg predict``).
 
     images is a folder, a file, or a list of them. Returns the table's columns by name: arrays of
-    floats or bools, and lists of text. Other arguments are the command's flags: sets=0.9.
-    Raises LedgError with ledg's line.
+    floats (probability, margin, entropy, distance) or bools (calibrated, looks_new, abstained),
+    and lists of text. looks_new is a list of None where it is not known. Names of files are those
+    of the file system, as os.fsdecode gives them. Other arguments are the command's flags:
+    sets=0.9. Raises LedgError with ledg's line.
     """
     np = _numpy()
-    command = ["predict", os.fspath(run)]
+    command = ["predict", _path(run)]
     for image in [images] if isinstance(images, (str, os.PathLike)) else images:
-        command += ["--images", os.fspath(image)]
+        command += ["--images", _path(image)]
     with tempfile.TemporaryDirectory(prefix="ledg-") as folder:
         table = Path(folder) / "predictions.csv"
-        _binary.run([*command, "--out", str(table), *_flags(flags)], progress)
-        with open(table, newline="", encoding="utf-8") as f:
+        _binary.run([*command, "--out", str(table), *_flags(flags, folder)], progress)
+        with open(table, newline="", encoding="utf-8", errors="surrogateescape") as f:
             rows = [[_unguard(cell) for cell in row] for row in csv.reader(f)]
-    return {name: _column(np, [row[i] for row in rows[1:]]) for i, name in enumerate(rows[0])}
+    return {name: _column(np, name, [row[i] for row in rows[1:]]) for i, name in enumerate(rows[0])}
 
 
 def site(run: str | os.PathLike[str] | None = None, images: str | os.PathLike[str] | None = None, *, progress: bool = True, **flags: Any) -> dict[str, Any]:
@@ -91,14 +98,24 @@ def site(run: str | os.PathLike[str] | None = None, images: str | os.PathLike[st
     Other arguments are the command's flags: out="sites/north", ask=True. Returns the report, with
     the accuracy estimate, as ``ledg site --json`` prints it. Raises LedgError with ledg's line.
     """
-    command = ["site"] + ([] if run is None else [os.fspath(run)]) + ["--json"]
+    command = ["site"] + ([] if run is None else [_path(run)]) + ["--json"]
     if images is not None:
-        command += ["--images", os.fspath(images)]
-    return json.loads(_binary.run(command + _flags(flags), progress))
+        command += ["--images", _path(images)]
+    with tempfile.TemporaryDirectory(prefix="ledg-") as folder:
+        return json.loads(_binary.run(command + _flags(flags, folder), progress))
 
 
-def _flags(arguments: dict[str, Any]) -> list[str]:
-    """Flags of the command: True stands alone, and a list gives its values with commas."""
+def _path(path: str | os.PathLike[str]) -> str:
+    """A path as the command takes it: one that begins like a flag is a path all the same."""
+    text = os.fspath(path)
+    return os.path.join(os.curdir, text) if text.startswith("-") else text
+
+
+def _flags(arguments: dict[str, Any], folder: str) -> list[str]:
+    """Flags of the command: True stands alone, and a list gives the flag once for each value.
+
+    Names of classes may have commas, so they go into a file in folder.
+    """
     out = []
     for name, value in arguments.items():
         flag = "--" + name.replace("_", "-")
@@ -106,8 +123,17 @@ def _flags(arguments: dict[str, Any]) -> list[str]:
             continue
         if isinstance(value, bool):
             out.append(flag if value else flag + "=false")
+        elif name == "classes" and isinstance(value, (list, tuple)):
+            if lines := [c for c in map(str, value) if not c.strip() or len(c.splitlines()) > 1]:
+                raise _binary.LedgError(f"class {lines[0]!r}: want a name on one line")
+            file = Path(folder) / "classes.txt"
+            file.write_text("".join(f"{c}\n" for c in value), encoding="utf-8")
+            out += [flag, str(file)]
         elif isinstance(value, (list, tuple)):
-            out += [flag, ",".join(map(str, value))]
+            for one in map(str, value):
+                if name in _COMMAS and ("," in one or '"' in one):
+                    one = '"' + one.replace('"', '""') + '"'
+                out += [flag, one]
         else:
             out += [flag, str(value)]
     return out
@@ -124,12 +150,11 @@ def _unguard(cell: str) -> str:
     return cell[1:] if cell[:1] == "'" and cell[1:2] in ("=", "+", "-", "@", "\t", "\r", "'") and len(cell) > 1 else cell
 
 
-def _column(np: Any, cells: list[str]) -> Any:
-    if not any(cells):
-        return [None] * len(cells)
-    if cells and set(cells) <= {"true", "false"}:
-        return np.array([cell == "true" for cell in cells])
-    try:
+def _column(np: Any, name: str, cells: list[str]) -> Any:
+    """A column by its name, never by its cells: classes may be called 007 or true."""
+    if name in ("probability", "margin", "entropy", "distance"):
         return np.array([float(cell) if cell else float("nan") for cell in cells])
-    except ValueError:
-        return cells
+    if name in ("calibrated", "looks_new", "abstained"):
+        known = {"true": True, "false": False}
+        return np.array([known[cell] for cell in cells]) if all(cells) else [known.get(cell) for cell in cells]
+    return cells
