@@ -52,6 +52,14 @@ all  2+1    4+1    8
   photo has no dog
 `
 
+// Without labels there is no table of dashes, whatever the number of classes.
+func TestCheckWithoutLabels(t *testing.T) {
+	r := &Report{Name: "folder", Domains: []string{"art", "photo"}, Classes: []string{"cat", "dog"}, Counts: [][]Count{make([]Count, 2), make([]Count, 2)}, Unlabelled: []int{3, 4}}
+	if got := r.String(); strings.Contains(got, "cat") || strings.Contains(got, "-") || !strings.Contains(got, "art             3\nphoto           4\nall             7\n") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 func TestCheck(t *testing.T) {
 	d, truth := messyFolder(t)
 	calls := 0

@@ -103,7 +103,15 @@ func (r *Report) String() string {
 		}
 		rows = append(rows, append(row, strconv.Itoa(unlabelled)))
 	}
-	if len(r.Domains) == 1 { // the totals are its own
+	if known == 0 { // a column of dashes for each class says nothing
+		rows = [][]string{{"", "unlabelled"}}
+		for k, name := range r.Domains {
+			rows = append(rows, []string{name, cell(strconv.Itoa(r.Unlabelled[k]), func(g *GroupReport) int { return g.Unlabelled[k] })})
+		}
+		if len(r.Domains) > 1 {
+			rows = append(rows, []string{"all", strconv.Itoa(unlabelled)})
+		}
+	} else if len(r.Domains) == 1 { // the totals are its own
 		for i := range rows {
 			rows[i] = rows[i][:2]
 		}

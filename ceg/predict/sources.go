@@ -98,6 +98,9 @@ func (p *Predictor) Sources(ctx context.Context, most int) (*site.Sources, error
 			return nil, err
 		}
 	}
+	if k := p.Model.Artifact; k != nil && k.Estimate != nil {
+		s.Seen = k.Estimate.Seen
+	}
 	s.Labelled.Classes, s.Labelled.Groups = classes, p.groups(s.Labelled.IDs)
 	held, err := p.logits(ctx, p.labelledOf(func(domain string, split datasets.Split) bool {
 		return domain != c.Data.Target && split == datasets.Val

@@ -2,10 +2,12 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
@@ -33,7 +35,17 @@ func (run *RecordedRun) Table() *result.Table {
 			{Name: "target accuracy %", Right: true}, {Name: "right", Right: true}, {Name: "source val %", Right: true},
 		},
 	}
+	without := run.Config.Data.Target == config.NoTarget // so there is nothing to say of a target
+	if without {
+		t.Columns = slices.Delete(t.Columns, 3, 5)
+	}
 	for _, rule := range run.Choices.Rules() {
+		if without {
+			if c := rule.Choice; c != nil && c.SourceVal.Total > 0 {
+				t.AddRow(rule.Title, fmt.Sprint(c.Epoch+1), fmt.Sprint(c.Labels), percent(c.SourceVal))
+			}
+			continue
+		}
 		c := rule.Choice
 		if c == nil {
 			t.AddRow(rule.Title, "-", "-", "-", "-", "-")
@@ -44,7 +56,11 @@ func (run *RecordedRun) Table() *result.Table {
 	if held := run.Records[len(run.Records)-1].HeldOut(); held.Total > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("test: %d of %d right (%s%%), on the held-out test images of the data set, at the last epoch.", held.Correct, held.Total, percent(held)))
 	}
-	t.Notes = append(t.Notes, "n = 1 run. Epochs count from 1 here and from 0 in the records. labels: those that the epoch trained with.")
+	if t.Rows == nil {
+		t.Columns = nil
+	} else {
+		t.Notes = append(t.Notes, "n = 1 run. Epochs count from 1 here and from 0 in the records. labels: those that the epoch trained with.")
+	}
 	if run.weights() != "" {
 		t.Notes = append(t.Notes, "The network started from "+run.weights()+".")
 	}
@@ -52,7 +68,9 @@ func (run *RecordedRun) Table() *result.Table {
 		t.Title = fmt.Sprintf("%s: %s on %s, target %s, preset %s, seed %d", run.Path, run.Config.Arm().Name(), TitleOfRun(run.Run, r.Target), r.Target, r.Preset, r.Seed)
 		t.Notes = append(t.Notes, ruleNotes(r)...)
 		t.Notes = append(t.Notes, labelNotes(r)...)
-		t.Notes = append(t.Notes, "The run's result.json agrees with its records.")
+		if !without {
+			t.Notes = append(t.Notes, "The run's result.json agrees with its records.")
+		}
 	} else {
 		t.Notes = append(t.Notes, fmt.Sprintf("The run is unfinished: %d epochs are recorded.", len(run.Records)))
 	}
@@ -63,6 +81,7 @@ func (run *RecordedRun) Table() *result.Table {
 func ruleNotes(r *result.Result) []string {
 	var notes []string
 	switch {
+	case r.ValLabels == 0 && r.Target == config.NoTarget:
 	case r.ValLabels == 0:
 		notes = append(notes, "best source val: there are no validation splits.")
 	case r.ValInBudget:

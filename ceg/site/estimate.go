@@ -100,6 +100,9 @@ func (s *Sources) EstimateAccuracy(site Part, runSeed uint64) (*AccuracyEstimate
 			return nil, err
 		}
 	}
+	if s.Seen.Total > 0 { // the number that the run reports; the agreement above is of other heads
+		g.Source.Accuracy, g.Source.Images = s.Seen.Share(), s.Seen.Total
+	}
 	s.compare(g, site, runSeed)
 	return g, nil
 }

@@ -209,6 +209,10 @@ func TestEstimate(t *testing.T) {
 		t.Errorf("%+v, %v", agreed, err)
 	}
 	s.Held = site.Part{}
+	s.Seen = result.Tally{Correct: 59, Total: 98} // what the run reports is what the site repeats
+	if g, err := s.EstimateAccuracy(clouds(30, 0, "same"), 1); err != nil || g.Source.Accuracy != 59./98 || g.Source.Images != 98 {
+		t.Errorf("%+v, %v", g, err)
+	}
 	if folds, err := s.Trust(); err != nil || !folds.Folds || folds.Accuracy < 0.9 {
 		t.Errorf("%+v, %v", folds, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/active/cluster"
 	"github.com/ledg-go/ledg/ceg/active/head"
 	"github.com/ledg-go/ledg/ceg/evaluate/audit"
+	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/calibration"
 )
 
@@ -65,6 +66,8 @@ type Sources struct {
 	// Trained is true if the features were trained on the labels, as with a network on images.
 	// Cross-validating a head on such features is not informative.
 	Trained bool
+	// Seen is the run's own accuracy estimate on more images of its domains, empty without one.
+	Seen result.Tally
 	// Own is the run's class head on the features; nil if its logits are not linear in them, as
 	// with a cosine classifier.
 	Own *head.Linear

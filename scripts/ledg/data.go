@@ -95,8 +95,12 @@ differences from the published data set. The exit status is 1 if an image is unr
 				if report.Dim > 0 {
 					what = "vectors cannot be trained on"
 				}
-				return fmt.Errorf("%s: %d %s, first %s: %s",
-					d.Name, n, what, report.Unreadable[0].ID, report.Unreadable[0].Reason)
+				then := ""
+				if d.Name == photoDataset {
+					then = "; ledg train leaves them out"
+				}
+				return fmt.Errorf("%s: %d %s, first %s: %s%s",
+					d.Name, n, what, report.Unreadable[0].ID, report.Unreadable[0].Reason, then)
 			}
 			return nil
 		},

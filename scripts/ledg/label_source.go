@@ -133,10 +133,15 @@ func runState(dir, resume string) func(last int64) page.Run {
 	}
 }
 
+// predictLine is the command that predicts images with a finished run.
+func predictLine(dir string) string {
+	return shell.Line("ledg", "predict", dir, "--images", "FOLDER", "--out", "predictions.csv")
+}
+
 // finishedRun describes a finished run. What cannot be read is left out: commands about the run
 // report it.
 func finishedRun(dir string) page.Run {
-	r := page.Run{Finished: true, Next: shell.Line("ledg", "report", dir, "--out", "report.html")}
+	r := page.Run{Finished: true, Next: shell.Line("ledg", "report", dir, "--out", "report.html") + "\n" + predictLine(dir)}
 	if k, err := artifact.Read(dir); err == nil && k != nil && k.Estimate != nil {
 		r.Estimate = k.Estimate.String()
 	} else if res, err := result.ReadResult(os.DirFS(dir), result.ResultFile); err == nil && res.Accuracy.Measured() {

@@ -360,6 +360,9 @@ func (f *trainFlags) train(cmd *cobra.Command, c config.Config, options ceg.Opti
 		return trainError(cmd.Context(), err, options.Dir)
 	}
 	if line := calibrateRun(cmd.Context(), options); !f.quiet {
+		if info, _ := datasets.Lookup(c.Data.Dataset); info.Yours {
+			line += "\nto predict images: " + predictLine(options.Dir)
+		}
 		defer fmt.Fprintln(cmd.ErrOrStderr(), line)
 	}
 	if f.json {

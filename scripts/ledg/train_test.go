@@ -14,6 +14,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/predict/embedding/embeddingtest"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/rundir/calibration"
 )
 
 // tiny is a run of a second or two.
@@ -304,8 +305,12 @@ func TestTrainEstimates(t *testing.T) {
 	dir := t.TempDir()
 	file := embeddingtest.Glyphs(t, 3)
 	stdout, stderr, status := call(t, dir, "train", "--preset", "ledg", "--dataset", "features", "--root", file, "--target", "none", "--budget", "60", "--epochs", "2", "--out", "run", "--backend", "go", "--quiet")
-	if status != 0 || !strings.Contains(stdout, "Estimated accuracy, from 60 labels, by the run's training (fixmatch) repeated without the tested images") || !strings.Contains(stdout, "on the 4 sites, each left out in turn") || strings.Contains(stdout, "95%") || !strings.Contains(stdout, "chosen by maxherding and are no random sample") {
+	if status != 0 || !strings.Contains(stdout, "Estimated accuracy, from 60 labels, by the run's training (fixmatch) repeated without the tested images") || !strings.Contains(stdout, "each of the 4 sites left out in turn") || strings.Contains(stdout, "95%") || !strings.Contains(stdout, "chosen by maxherding and are no random sample") {
 		t.Errorf("status %d: %s%s", status, stdout, stderr)
+	}
+	// Nothing is said of a target, and the cross-validated labels calibrate the run.
+	if c, err := calibration.Read(filepath.Join(dir, "run")); err != nil || !c.CrossValidated || c.Source.Images != 60 || strings.Contains(stdout, "oracle") || strings.Contains(stdout, "target accuracy") || strings.Contains(stdout, "agrees") {
+		t.Errorf("%+v, %v\n%s", c, err, stdout)
 	}
 	stdout, stderr, status = call(t, dir, "train", "--preset", "ledg", "--dataset", "features", "--root", file, "--target", "photo", "--budget", "60", "--epochs", "2", "--out", "other", "--backend", "go", "--quiet")
 	if status != 0 || strings.Contains(stdout, "Estimated") {

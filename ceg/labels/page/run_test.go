@@ -41,7 +41,7 @@ func TestEnd(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(context.Background(), l) }()
 	do(t, ctx, chromedp.Navigate(place.Address("ann")))
-	until(t, ctx, `document.getElementById("end-title").textContent === "Nothing to label" && document.getElementById("count").textContent === "ann: nothing to label"`)
+	until(t, ctx, `document.getElementById("end-title").textContent === "Nothing to label" && document.getElementById("count").textContent === "you (ann): nothing to label"`)
 	if err := place.Report(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}

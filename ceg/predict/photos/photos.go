@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -116,11 +117,11 @@ func Embed(ctx context.Context, root string, o Options) (file string, err error)
 	if file, err = cacheFile(o.CacheDir, by); err != nil {
 		return "", err
 	}
-	lock := regular.NewLock(file + ".lock") // of who would write the same
-	if _, err := lock.TryLockContext(ctx, pause); err != nil {
-		return "", fmt.Errorf("%s: %w", file, err)
+	unlock, err := o.wait(ctx, file)
+	if err != nil {
+		return "", err
 	}
-	defer lock.Unlock()
+	defer unlock()
 	x, err := front.Extractor(ctx, o.Backend)
 	if err != nil {
 		return "", err
@@ -129,7 +130,7 @@ func Embed(ctx context.Context, root string, o Options) (file string, err error)
 	if err := o.room(file, 2*4*int64(d.Len())*Views*int64(x.FeatureDim())); err != nil { // the journal, and then the file
 		return "", err
 	}
-	o.Say(fmt.Sprintf("computing features of %d images with %s (%s), once; they are stored in %s", d.Len(), by.Network, cmp.Or(by.WeightsName, "random weights"), file))
+	o.Say(fmt.Sprintf("computing features of %d images with %s (%s), once, and later commands take seconds; they are stored in %s", d.Len(), by.Network, cmp.Or(by.WeightsName, "random weights"), file))
 	known, err := filepath.Glob(filepath.Join(filepath.Dir(file), "*.safetensors"))
 	if err != nil {
 		return "", err
@@ -147,6 +148,31 @@ func Embed(ctx context.Context, root string, o Options) (file string, err error)
 		o.Say(line)
 	}
 	return file, err
+}
+
+// wait locks a file of features against others who would write the same, of whom it speaks while it
+// waits for them.
+func (o Options) wait(ctx context.Context, file string) (unlock func(), err error) {
+	lock, holder := regular.NewLock(file+".lock"), file+".process"
+	ok, err := lock.TryLock()
+	if err == nil && !ok {
+		other := "another process"
+		if text, err := regular.Read(holder, 32); err == nil {
+			other = "process " + strings.TrimSpace(string(text))
+		}
+		o.Say(fmt.Sprintf("waiting for %s, which computes these features", other))
+		if _, err = lock.TryLockContext(ctx, pause); err != nil && ctx.Err() != nil {
+			return nil, fmt.Errorf("interrupted while waiting for %s, which computes the features in %s", other, file)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	err = regular.WriteFile(holder, func(w io.Writer) error {
+		_, err := fmt.Fprintln(w, os.Getpid())
+		return err
+	})
+	return func() { os.Remove(holder); lock.Unlock() }, err
 }
 
 // cacheFile names the features of a folder by a network.

@@ -2,6 +2,7 @@ package photos_test
 
 import (
 	"bytes"
+	"context"
 	"image"
 	"image/png"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/predict/photos"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // small is a network that needs no download.
@@ -94,5 +96,39 @@ func TestEmbed(t *testing.T) {
 	}
 	if _, err := d.Image(0); err == nil || !strings.Contains(err.Error(), "no longer in "+root) {
 		t.Errorf("images that are gone: %v", err)
+	}
+}
+
+// Who waits for another process that computes the same features says so, and on an interrupt, too.
+func TestEmbedWaits(t *testing.T) {
+	root, cache := t.TempDir(), t.TempDir()
+	put(t, filepath.Join(root, "day", "a.png"), 1)
+	put(t, filepath.Join(root, "day", "b.png"), 2)
+	ctx, cancel := context.WithCancel(t.Context())
+	var messages []string
+	o := photos.Options{By: small, CacheDir: cache, Say: func(line string) { messages = append(messages, line) }}
+	file, err := photos.Embed(ctx, root, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock := regular.NewLock(file + ".lock")
+	if err := lock.Lock(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file+".process", []byte("4711\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	messages, o.Say = nil, func(line string) { messages = append(messages, line); cancel() }
+	if _, err := photos.Embed(ctx, root, o); err == nil || !strings.Contains(err.Error(), "waiting for process 4711") || strings.Contains(err.Error(), "context") {
+		t.Error(err)
+	}
+	if len(messages) != 1 || messages[0] != "waiting for process 4711, which computes these features" {
+		t.Errorf("%q", messages)
+	}
+	if err := lock.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := photos.Embed(t.Context(), root, o); err != nil || again != file {
+		t.Errorf("%s, %v", again, err)
 	}
 }

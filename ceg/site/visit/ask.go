@@ -22,6 +22,9 @@ func (a *arrival) query() error {
 	if v.Drawn && k != len(v.A) && a.Adapt >= 0 {
 		a.Say("set A of %d images is chosen already, and stays", len(v.A))
 	}
+	if !v.Drawn {
+		a.Say("%d labels are needed: %d to adapt with (%d classes; --adapt changes it) and an audit of %d (--audit)", k+m, k, len(a.record.Classes), m)
+	}
 	part, err := a.part(v.Images)
 	if err != nil {
 		return err

@@ -239,7 +239,7 @@
 
   function bars() {
     const n = view.n, done = n.labelled + n.unsure + n.bad + n.none;
-    $("count").textContent = `${setup.by}: ` + (n.total ? `${done.toLocaleString("en")} of ${n.total.toLocaleString("en")}${n.later ? `, ${n.later} put off` : ""}${n.skipped ? `, ${n.skipped} left out` : ""}` : "nothing to label");
+    $("count").textContent = `you (${setup.by}): ` + (n.total ? `${done.toLocaleString("en")} of ${n.total.toLocaleString("en")}${n.later ? `, ${n.later} put off` : ""}${n.skipped ? `, ${n.skipped} left out` : ""}` : "nothing to label");
     $("meter").style.setProperty("--done", n.total ? done / n.total : 0);
     $("meter").setAttribute("aria-valuenow", done);
     $("meter").setAttribute("aria-valuemax", n.total);
@@ -737,6 +737,7 @@
       make("span", { textContent: what }),
     ]));
     $("help").showModal();
+    $("help").scrollTop = 0; // the focus on Close scrolls to it
   }
 
   // Keys.
