@@ -22,9 +22,6 @@ func (a *arrival) query() error {
 	if v.Drawn && k != len(v.A) && a.Adapt >= 0 {
 		a.Say("set A of %d images is chosen already, and stays", len(v.A))
 	}
-	if !v.Drawn {
-		a.Say("%d labels are needed: %d to adapt with (%d classes; --adapt changes it) and an audit of %d (--audit)", k+m, k, len(a.record.Classes), m)
-	}
 	part, err := a.part(v.Images)
 	if err != nil {
 		return err
@@ -39,9 +36,12 @@ func (a *arrival) query() error {
 			return err
 		}
 	}
-	seed := a.record.Seed + uint64(round)
+	seed, drawn := a.record.Seed+uint64(round), v.Drawn
 	if err := v.Draw(part, k, m, seed, a.record.Groups()); err != nil {
 		return fmt.Errorf("%s: %w", a.record.Images, err)
+	}
+	if !drawn {
+		a.Say("%d labels are needed: %d to adapt with (%d classes; --adapt changes it) and an audit of %d (--audit)", k+m, k, len(a.record.Classes), m)
 	}
 	if err := a.record.Write(a.Dir); err != nil { // before any query
 		return err
