@@ -240,7 +240,7 @@ func TestNetworkOfAFileIsRefused(t *testing.T) {
 		{func(c *ceg.Config) {}, file + "x", "no such file"},
 		{func(c *ceg.Config) { c.Network.Output = "nothing" }, file, `it has no output "nothing"`},
 		{func(c *ceg.Config) { c.Network.Tokens = "mean" }, file, `without tokens to take "mean" of`},
-		{func(c *ceg.Config) { c.Data.ImageSize = 64 }, filepath.Join("nets", "onnx", "imported", "testdata", "train", "vit.onnx"), "takes images of 32 pixels a side, and 64 were requested"},
+		{func(c *ceg.Config) { c.Data.ImageSize = 64 }, filepath.Join("nets", "onnx", "imported", "testdata", "train", "vit.onnx"), "takes images of 32 pixels a side, not 64: add --image-size 32"},
 		{func(c *ceg.Config) { c.Data.ImageSize = 32 }, filepath.Join("nets", "onnx", "imported", "testdata", "fixed.onnx"), "of 1 images at a time"},
 	} {
 		t.Run(bad.want, func(t *testing.T) {

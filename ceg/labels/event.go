@@ -119,8 +119,6 @@ type line struct {
 	Act     int64   `json:"act,omitempty"` // of events that are not the first of it
 	Of      int64   `json:"of,omitempty"`
 	Rule    string  `json:"rule,omitempty"`
-	// OldPredicted is the old key of Predicted, which is read and not written.
-	OldPredicted string `json:"guess,omitempty"`
 	*QueryInfo
 }
 
@@ -166,7 +164,6 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 	if e.Act == 0 && e.Kind.acts() {
 		e.Act = e.N
 	}
-	l.Predicted = cmp.Or(l.Predicted, l.OldPredicted)
 	if !l.QueryInfo.empty() {
 		e.QueryInfo = l.QueryInfo
 	}

@@ -3,7 +3,6 @@ package labels
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -72,19 +71,6 @@ func wantError(t testing.TB, err error, parts ...string) {
 	for _, p := range parts {
 		if err == nil || !strings.Contains(err.Error(), p) {
 			t.Errorf("error %v, want %q in it", err, p)
-		}
-	}
-}
-
-// Ledgers of older versions call the predicted class guess.
-func TestOldNameOfPredicted(t *testing.T) {
-	for _, key := range []string{"guess", "predicted"} {
-		var e Event
-		if err := json.Unmarshal([]byte(`{"n":2,"event":"asked","id":"1","round":0,"at":"2026-01-01T00:00:00Z","`+key+`":"dog"}`), &e); err != nil || e.QueryInfo == nil || e.QueryInfo.Predicted != "dog" {
-			t.Errorf("%s: %+v, %v", key, e.QueryInfo, err)
-		}
-		if data, err := json.Marshal(e); err != nil || !strings.Contains(string(data), `"predicted":"dog"`) || strings.Contains(string(data), "guess") {
-			t.Errorf("%s is written as %s, %v", key, data, err)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func TestTablesByNames(t *testing.T) {
 		path := filepath.Join(dir, "t.csv")
 		put(t, path, []byte(c.text))
 		err := predict.ReadTable(path, func(p predict.Prediction) error {
-			got := strings.TrimSpace(strings.Join([]string{p.Path, p.Class, fmt.Sprint(p.Probability), map[bool]string{true: "new"}[p.LooksNew]}, " "))
+			got := strings.TrimSpace(strings.Join([]string{p.Path, p.Class, fmt.Sprint(p.Probability), map[bool]string{true: "new"}[p.New()]}, " "))
 			if got != c.want {
 				t.Errorf("%q: %q, want %q", c.text, got, c.want)
 			}

@@ -109,9 +109,6 @@ func FigureNames() []string {
 
 // Figure draws the named figure, one of [FigureNames], from the folder's runs.
 func (f *Folder) Figure(ctx context.Context, name string, t plots.Theme, o FigureOptions) (*plots.Grid, error) {
-	if name == "asked" { // the old name of queried
-		name = "queried"
-	}
 	for _, fig := range figures {
 		if fig.name != name {
 			continue

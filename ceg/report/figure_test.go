@@ -276,7 +276,7 @@ func TestFigure(t *testing.T) {
 		{"sensitivity", FigureOptions{Budget: "1%"}, "no study here sweeps a parameter with 1% labels"},
 		{"sensitivity", FigureOptions{Rule: "best"}, `no rule "best"`},
 		{"queried", FigureOptions{Methods: []string{"badge"}}, "no finished run"},
-		{"asked", FigureOptions{Seed: new(uint64(0))}, "seed 0: no finished run"}, // 0 is a seed
+		{"queried", FigureOptions{Seed: new(uint64(0))}, "seed 0: no finished run"}, // 0 is a seed
 		{"queried", FigureOptions{}, "source/100 is not in the data set"},
 	} {
 		if _, err := f.Figure(context.Background(), tt.name, plots.Print(), tt.o); err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -86,30 +86,6 @@ type Visit struct {
 	Audit []string `json:"audit"`
 }
 
-// UnmarshalJSON also reads records of older versions, in which the estimate has another key.
-func (v *Visit) UnmarshalJSON(data []byte) error {
-	type plain Visit
-	return decodeEstimate(data, (*plain)(v))
-}
-
-// decodeEstimate decodes an object into v, in which the key estimate may have its old name.
-func decodeEstimate(data []byte, v any) error {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(data, &fields); err != nil {
-		return err
-	}
-	old, isOld := fields["guess"]
-	if _, ok := fields["estimate"]; isOld && !ok {
-		delete(fields, "guess")
-		fields["estimate"] = old
-		var err error
-		if data, err = json.Marshal(fields); err != nil {
-			return err
-		}
-	}
-	return result.Decode(data, v)
-}
-
 // Outside lists the images from which an audit is drawn: those in no group with an image in A.
 func (v *Visit) Outside(group func(id string) string) []string {
 	in := make(map[string]bool, len(v.A))

@@ -67,12 +67,6 @@ type VisitReport struct {
 	New []Found `json:"new_classes"`
 }
 
-// UnmarshalJSON also reads reports of older versions, in which the estimate has another key.
-func (r *VisitReport) UnmarshalJSON(data []byte) error {
-	type plain VisitReport
-	return decodeEstimate(data, (*plain)(r))
-}
-
 // Error is a misclassified audit image.
 type Error struct {
 	ID          string  `json:"id"`

@@ -1,10 +1,8 @@
 package site_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -152,24 +150,6 @@ func TestWeight(t *testing.T) {
 	}{{700, 35, 10}, {21, 35, 1}, {70, 35, 1}, {71, 35, 71. / 70}} {
 		if got := site.Weight(c.n, c.k); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("%d labels, %d of the site: %v, want %v", c.n, c.k, got, c.want)
-		}
-	}
-}
-
-// Records and reports of older versions call the estimate guess; new ones do not.
-func TestOldNameOfEstimate(t *testing.T) {
-	for name, v := range map[string]any{"record": &site.Visit{Estimate: &site.AccuracyEstimate{Transport: 0.25}}, "report": &site.VisitReport{Estimate: &site.AccuracyEstimate{Transport: 0.25}}} {
-		data, err := json.Marshal(v)
-		if err != nil || !strings.Contains(string(data), `"estimate":`) || strings.Contains(string(data), `"guess":`) {
-			t.Errorf("%s: %s, %v", name, data, err)
-		}
-		old := []byte(strings.Replace(string(data), `"estimate":`, `"guess":`, 1))
-		again := reflect.New(reflect.TypeOf(v).Elem()).Interface()
-		if err := json.Unmarshal(old, again); err != nil || !reflect.DeepEqual(again, v) {
-			t.Errorf("%s: %s is read as %+v, %v", name, old, again, err)
-		}
-		if err := json.Unmarshal([]byte(`{"strange":1,`+string(data[1:])), again); err == nil || !strings.Contains(err.Error(), "strange") {
-			t.Errorf("%s: an unknown key: %v", name, err)
 		}
 	}
 }

@@ -62,9 +62,6 @@ Texts in .svg and .pdf can be selected and searched; in .pdf without titles and 
 		ValidArgs: append(report.FigureNames(), "reliability"),
 		Args:      cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if args[0] == "asked" { // the old name
-				args[0] = "queried"
-			}
 			if err := oneOf("figure", args[0], append(report.FigureNames(), "reliability")); err != nil {
 				return err
 			}

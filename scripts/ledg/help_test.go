@@ -154,7 +154,7 @@ func TestMistypedNames(t *testing.T) {
 
 // Words that people try lead to the command that is meant.
 func TestOtherNames(t *testing.T) {
-	for name, want := range map[string]string{"annotate": "ledg label", "select": "ledg query", "plot": "ledg figure", "evaluate": "ledg eval", "asked": "ledg queried", "label-studio": "ledg label-studio"} {
+	for name, want := range map[string]string{"annotate": "ledg label", "select": "ledg query", "plot": "ledg figure", "evaluate": "ledg eval", "label-studio": "ledg label-studio"} {
 		if got := help(t, name, "--help"); !strings.Contains(got, "Usage:\n  "+want+" ") {
 			t.Errorf("%s: help is\n%s", name, got)
 		}

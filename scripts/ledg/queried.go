@@ -12,9 +12,8 @@ import (
 func newQueriedCommand() *cobra.Command {
 	format := cli.TableFormat(result.Text)
 	cmd := &cobra.Command{
-		Use:     "queried DIR...",
-		Aliases: []string{"asked"},
-		Short:   "Count queried labels by domain and class",
+		Use:   "queried DIR...",
+		Short: "Count queried labels by domain and class",
 		Long: `Count the labels that runs queried, by source domain and class, from their queries.csv.
 DIR is a run or a folder of runs. One run also gets a table of classes by domains.
 "same S_r" counts queries whose representativeness score equals that of another.`,

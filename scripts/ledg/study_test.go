@@ -75,10 +75,10 @@ ledg: 1 of 3 runs failed: ledg study status runs/tiny shows why, and the same co
 		}
 	}
 	bvsb, _ := filepath.Glob(filepath.Join(dir, "runs", "tiny", "*-bvsb-ce-*"))
-	stdout, stderr, status = call(t, dir, "figure", "asked", "--run", bvsb[0], "--count", "3", "--theme", "dark", "--out", "b.png")
+	stdout, stderr, status = call(t, dir, "figure", "queried", "--run", bvsb[0], "--count", "3", "--theme", "dark", "--out", "b.png")
 	a, _ := os.ReadFile(filepath.Join(dir, "a.png"))
 	if b, err := os.ReadFile(filepath.Join(dir, "b.png")); err != nil || !bytes.Equal(a, b) || status != 0 || ofCommit(stdout)+stderr != "" {
-		t.Errorf("asked of the run: status %d, stdout %q, stderr %q, %d bytes, want %d, %v", status, stdout, stderr, len(b), len(a), err)
+		t.Errorf("queried of the run: status %d, stdout %q, stderr %q, %d bytes, want %d, %v", status, stdout, stderr, len(b), len(a), err)
 	}
 }
 
@@ -115,7 +115,7 @@ func TestStudyErrors(t *testing.T) {
 		{[]string{"table", "findings", "--dir", "empty"}, 1, "findings.yaml: no such file"},
 		{[]string{"figure", "queried", "--out", "x.svg"}, 2, "at least one of the flags in the group [dir run] is required"},
 		{[]string{"figure", "budget", "--run", "empty", "--out", "x.svg"}, 2, `there is no figure of one run "budget"; there are epochs`},
-		{[]string{"figure", "asked", "--run", "empty", "--out", "x.svg"}, 1, "empty: it is not a run's directory: open config.json: no such file"},
+		{[]string{"figure", "queried", "--run", "empty", "--out", "x.svg"}, 1, "empty: it is not a run's directory: open config.json: no such file"},
 		{[]string{"figure", "pie", "--study", "empty", "--out", "x.svg"}, 2, `there is no figure "pie"; there are sensitivity`},
 		{[]string{"figure", "epochs", "--study", "empty", "--out", "x.jpg"}, 2, `--out x.jpg: there is no format of figures ".jpg"; there are .svg, .pdf, .png`},
 		{[]string{"figure", "epochs", "--study", "empty", "--out", "x.html"}, 2, `--out x.html: there is no format of figures ".html"; there are .svg, .pdf, .png`},

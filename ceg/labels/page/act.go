@@ -23,10 +23,9 @@ type action struct {
 	Rev   string `json:"rev"`
 	Class string `json:"class"`
 	// Seconds is how long it was on screen, PredictionShown whether the model's prediction was
-	// shown. Pages that were opened before an update call this guess.
+	// shown.
 	Seconds         float64 `json:"seconds"`
 	PredictionShown bool    `json:"prediction_shown"`
-	OldName         bool    `json:"guess"`
 	// Items are the images of a page; one with neither class nor none is set aside.
 	Items []item `json:"items"`
 	// State is the status of the images that again shows: skipped or unsure.
@@ -81,9 +80,6 @@ func (s *Server) act(r *http.Request) (any, error) {
 		return nil, refuse(http.StatusBadRequest, "seconds are %v", a.Seconds)
 	}
 	a.Seconds = min(a.Seconds, 24*3600)
-	if a.Op == "answer" { // from a page that was opened before an update
-		a.Op = "label"
-	}
 	switch a.Op {
 	case "label", "confirm", "none", "skip", "unsure", "bad":
 		return s.one(who(r), a)
@@ -103,7 +99,7 @@ func (s *Server) act(r *http.Request) (any, error) {
 // nothing to write.
 func (s *Server) event(by *annotator, a action, id string, im labels.Image) (e labels.Event, ok bool) {
 	e = labels.Event{ID: id, By: by.name, Tool: s.o.Tool, Seconds: a.Seconds}
-	if a.PredictionShown || a.OldName {
+	if a.PredictionShown {
 		e.Tool += ", prediction shown"
 	}
 	switch a.Op {

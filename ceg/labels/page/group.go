@@ -75,7 +75,7 @@ func (s *Server) group(by *annotator, a action) (any, error) {
 			return nil, errMoved
 		}
 		s.ofGroup(by, st, id, func(other string) { ids = append(ids, other) })
-		each := action{Op: "label", Class: a.Class, Seconds: a.Seconds / float64(len(ids)), PredictionShown: a.PredictionShown || a.OldName}
+		each := action{Op: "label", Class: a.Class, Seconds: a.Seconds / float64(len(ids)), PredictionShown: a.PredictionShown}
 		for _, other := range ids {
 			e, _ := s.event(by, each, other, by.image(st, other))
 			e.Tool += ", group"

@@ -53,7 +53,7 @@ func (s *Server) list(r *http.Request) (any, error) {
 	}
 	status, known := map[string]labels.Status{"unsure": labels.IsUnsure, "skipped": labels.IsSkipped, "bad": labels.IsBad, "none": labels.IsNone}[q.Get("state")]
 	switch {
-	case q.Get("state") == "labelled", q.Get("state") == "answered": // the latter from pages opened before an update
+	case q.Get("state") == "labelled":
 		s.o.Ledger.View(func(st *labels.State) {
 			if from == 0 || from > st.Last() {
 				from = st.Last()
