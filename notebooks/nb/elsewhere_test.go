@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/gomlx/gomlx/core/graph"
@@ -34,6 +35,7 @@ func TestElsewhere(t *testing.T) {
 	functions := exported(t)
 	t.Setenv("GOCACHE", strings.TrimSpace(string(Must(exec.Command("go", "env", "GOCACHE").Output())))) // not in the new one
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Cleanup(func() { ledgProgram = sync.OnceValue(buildLedg) }) // the folder goes
 	t.Setenv("LEDG_QUICK", "1")
 	t.Setenv("LEDG_RUNS", "")
 	t.Setenv(checkout, root)

@@ -46,8 +46,11 @@ func showLabel(args []string, text string) {
 	}
 }
 
-// ledgProgram builds the command from the kernel's checkout, once for each cell that needs it.
-var ledgProgram = sync.OnceValue(func() string {
+// ledgProgram returns the command, built once for each cell that needs it.
+var ledgProgram = sync.OnceValue(buildLedg)
+
+// buildLedg builds the command from the kernel's checkout.
+func buildLedg() string {
 	dir := Must(os.UserCacheDir())
 	path := filepath.Join(dir, "ledg", "notebooks", "ledg")
 	Check(os.MkdirAll(filepath.Dir(path), 0o777))
@@ -57,7 +60,7 @@ var ledgProgram = sync.OnceValue(func() string {
 		Check(fmt.Errorf("the labelling page needs the program ledg, built in %s=%q: %w: %s", checkout, build.Dir, err, oneLine(out)))
 	}
 	return path
-})
+}
 
 // ledg runs the command and returns what it prints.
 func ledg(args ...string) string {
