@@ -6,11 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/ledg-go/ledg/ceg/config"
-	"github.com/ledg-go/ledg/ceg/evaluate"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/labels/acquire"
-	"github.com/ledg-go/ledg/ceg/learner/examples"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir"
 	"github.com/ledg-go/ledg/datasets"
@@ -77,36 +74,4 @@ func awaitLabels(ctx context.Context, dir string) error {
 			return err
 		}
 	}
-}
-
-// startCampaign opens the data set of a config, and makes the pool of it and who explores it
-// and who knows the truth.
-func (r *run) startCampaign(o Options) error {
-	data, truth, err := examples.Open(r.c.Data, o.Dir, o.place())
-	if err != nil {
-		return err
-	}
-	if r.campaign, err = acquire.New(r.c, data); err != nil {
-		return err
-	}
-	if want := r.c.Exploration.Begun; want != "" {
-		begun, err := acquire.Begun(o.Dir, want)
-		if err != nil {
-			return err
-		}
-		if err := r.campaign.Begin(begun); err != nil {
-			return err
-		}
-	}
-	r.evaluator = evaluate.Evaluator{Data: data, Truth: truth, Target: r.campaign.Target}
-	if r.c.Exploration.Oracle != config.People {
-		if err := r.campaign.SetOracle(acquire.Simulated(r.campaign, truth.Class)); err != nil {
-			return err
-		}
-	}
-	if r.explorer, err = newExplorer(r.c, r.campaign, r.voice); err != nil {
-		return err
-	}
-	r.explorer.shared = o.Shared
-	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/ledg-go/ledg/datasets/arrays"
 )
 
+// readGroups reads the groups, if there are any: one of each is chosen before a second.
 func (s *source) readGroups() (err error) {
 	if !s.file.Has(poolGroups) {
 		return nil
@@ -20,6 +21,7 @@ func (s *source) readGroups() (err error) {
 	return err
 }
 
+// groups reads the group of each sample: whole numbers, or names, which get numbers.
 func (s *source) groups(name string, numbers map[string]int) ([]int, error) {
 	a, err := s.file.Array(name)
 	if err != nil {
@@ -45,6 +47,7 @@ func (s *source) groups(name string, numbers map[string]int) ([]int, error) {
 	return list, err
 }
 
+// inMemory reads the strategy's inputs for at most the given number of rows, 0 for all.
 func (s *source) inMemory(strategy active.Strategy, n, most int, r *rand.Rand) ([]active.Pick, error) {
 	c, err := s.candidates(strategy.Needs(), n, most)
 	if err != nil {
@@ -178,6 +181,7 @@ func (s *source) readLabelled(c *active.Candidates, needs active.Arrays, dim int
 	return err
 }
 
+// labelledProbs reads what the class head says about the labelled samples.
 func (s *source) labelledProbs(c *active.Candidates, rows int) error {
 	own := &source{file: s.file, ctx: s.ctx, rows: rows, from: labelledFeatures}
 	p, err := own.probs(labelledClasses, 2)
@@ -187,6 +191,8 @@ func (s *source) labelledProbs(c *active.Candidates, rows int) error {
 	return own.matrix(p, &c.LabelledClassLogits, &c.LabelledClassProbs)
 }
 
+// count finds the number of rows for a strategy that needs no array of the pool: the first
+// existing one.
 func (s *source) count() error {
 	for _, name := range []string{features, classes + "_logits", classes + "_probs", domains + "_logits", domains + "_probs"} {
 		if s.file.Has(name) {

@@ -57,8 +57,6 @@ func QuerySome(ctx context.Context, path string, strategy active.Strategy, n, mo
 	return s.inMemory(strategy, n, most, r)
 }
 
-// readGroups reads the groups, if there are any: one of each is chosen before a second.
-// groups reads the group of each sample: whole numbers, or names, which get numbers.
 // Separable reports whether a strategy ranks numbers that every row has by itself, given the
 // labelled samples: it needs little memory, and a pool can be scored in shards.
 func Separable(strategy active.Strategy) bool {
@@ -329,8 +327,3 @@ func (s *source) probability(strategy active.Probability, n int) (*scored, error
 	}
 	return &scored{columns: [][]float64{scores, keys}, rows: to - from}, nil
 }
-
-// inMemory reads the strategy's inputs for at most the given number of rows, 0 for all.
-// labelledProbs reads what the class head says about the labelled samples. count finds the number
-// of rows for a strategy that needs no array of the pool: the first existing one. ids names the
-// rows, of the given number.
