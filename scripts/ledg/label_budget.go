@@ -9,12 +9,13 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/labels/acquire"
 	"github.com/ledg-go/ledg/ceg/rundir/shell"
+	"github.com/ledg-go/ledg/ceg/site"
 )
 
 // withinBudget leaves out imported labels of photos that the run has not queried, if they would exceed
-// its budget. line says so; it is empty if all labels are kept.
+// its budget. line says so; it is empty if all labels are kept. A site has no budget.
 func (f *labelFiles) withinBudget(events []labels.Event) (kept []labels.Event, line string, err error) {
-	if f.run == "" {
+	if f.run == "" || site.Is(f.run) {
 		return events, "", nil
 	}
 	c, data, _, err := ceg.OpenData(ceg.Options{Dir: f.run, Root: f.data.root, SplitsDir: f.data.splits, FollowLinks: f.data.followLinks})
