@@ -47,8 +47,9 @@ type Predictor struct {
 	Sets    *audit.Sets
 	Abstain *audit.Abstention
 	// Novelty is the threshold of Prediction.LooksNew, nil for older runs; it is read with the
-	// first prediction.
-	Novelty *audit.Novelty
+	// first prediction. Familiar has the site's own in its place, if it is not nil.
+	Novelty  *audit.Novelty
+	Familiar *site.Familiar
 
 	// measured are the examples that calibration looks at, as far as truth knows them.
 	measured *datasets.Dataset
@@ -285,7 +286,9 @@ func (p *Predictor) loadLabelled() error {
 		}
 	}
 	if k != nil {
-		p.Novelty = k.Novelty
+		if p.Novelty = k.Novelty; p.Familiar != nil {
+			p.Novelty = p.Familiar.Novelty
+		}
 		for i := range len(k.Strangers) / max(k.Dim, 1) {
 			p.strangers = append(p.strangers, direction(row(k.Strangers, i, k.Dim))...)
 		}

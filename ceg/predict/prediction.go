@@ -116,7 +116,10 @@ func (p *Predictor) prediction(path string, features, logits []float32) Predicti
 	d := direction(features)
 	at, cosine := p.nearest(d)
 	out.Nearest, out.Distance = p.labelled[at], float32((1-cosine)/p.usual)
-	if p.Novelty != nil {
+	if p.Novelty != nil && p.Familiar != nil {
+		flag := p.Familiar.LooksNew(features)
+		out.LooksNew = &flag
+	} else if p.Novelty != nil {
 		_, like := nearestRow(p.strangers, d, -1)
 		_, likeBlank := nearestRow(p.blank, d, -1)
 		flag := p.Novelty.Flags(audit.Strangeness(1-cosine, 1-max(like, likeBlank)))

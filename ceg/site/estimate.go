@@ -149,14 +149,24 @@ func (s *Sources) agree(g *AccuracyEstimate, site Part, runSeed uint64) error {
 	return nil
 }
 
-// compare finds the nearest of the sources' images.
-func (s *Sources) compare(g *AccuracyEstimate, site Part, runSeed uint64) {
+// Familiar tells which images of a site look new, beside the sources' images or a sample of them.
+type Familiar struct {
+	// Novelty is the threshold of [audit.Strangeness]; nil if there are too few images for one.
+	Novelty *audit.Novelty
+
+	rows    cluster.Matrix // of length 1
+	domains []int
+	blank   head.Matrix
+}
+
+// Familiar draws the sample by the site's seed.
+func (s *Sources) Familiar(runSeed uint64) *Familiar {
 	all := Part{Features: join(s.Labelled.Features, s.Others.Features), Domains: slices.Concat(s.Labelled.Domains, s.Others.Domains)}
 	known := all.Take(drawn(all.Len(), compared, runSeed, "familiar"))
-	a := units(known.Features)
+	f := &Familiar{rows: units(known.Features), domains: known.Domains, blank: s.Blank}
 	single := len(slices.Compact(slices.Sorted(slices.Values(known.Domains)))) < 2
 	own := make([]float64, known.Len())
-	each(a, a, func(i int, cosines []float64) {
+	each(f.rows, f.rows, func(i int, cosines []float64) {
 		own[i] = 2
 		for j, v := range cosines {
 			if j != i && (single || known.Domains[j] != known.Domains[i]) {
@@ -164,31 +174,46 @@ func (s *Sources) compare(g *AccuracyEstimate, site Part, runSeed uint64) {
 			}
 		}
 	})
-	far := math.Inf(1)
-	n := audit.NewNovelty(own)
-	if g.Unflagged = n == nil; n != nil {
-		far = n.Threshold
-	}
-	distance, near := make([]float64, site.Len()), make([]int, site.Len())
+	f.Novelty = audit.NewNovelty(own)
+	return f
+}
+
+// LooksNew reports whether an image with these features does.
+func (f *Familiar) LooksNew(features []float32) bool {
+	distance, _ := f.distances(head.Matrix{Rows: 1, Cols: len(features), Stride: len(features), Data: features})
+	return f.Novelty.Flags(distance[0])
+}
+
+// distances returns the strangeness of images, and the domain of the nearest source image.
+func (f *Familiar) distances(features head.Matrix) (distance []float64, near []int) {
+	distance, near = make([]float64, features.Rows), make([]int, features.Rows)
 	var blank []float64
-	if s.Blank.Rows > 0 {
-		blank = audit.Distances(site.Features, s.Blank)
+	if f.blank.Rows > 0 {
+		blank = audit.Distances(features, f.blank)
 	}
-	each(units(site.Features), a, func(i int, cosines []float64) {
+	each(units(features), f.rows, func(i int, cosines []float64) {
 		at := 0
 		for j, v := range cosines {
 			if v > cosines[at] {
 				at = j
 			}
 		}
-		if distance[i], near[i] = 1-cosines[at], known.Domains[at]; blank != nil {
+		if distance[i], near[i] = 1-cosines[at], f.domains[at]; blank != nil {
 			distance[i] = audit.Strangeness(distance[i], blank[i])
 		}
 	})
+	return distance, near
+}
+
+// compare finds the nearest of the sources' images.
+func (s *Sources) compare(g *AccuracyEstimate, site Part, runSeed uint64) {
+	f := s.Familiar(runSeed)
+	g.Unflagged = f.Novelty == nil
+	distance, near := f.distances(site.Features)
 	shares, strange := make([]int, len(s.DomainNames)), []int{}
 	for i, d := range near {
 		shares[d]++
-		if distance[i] > far {
+		if f.Novelty.Flags(distance[i]) {
 			strange = append(strange, i)
 		}
 	}

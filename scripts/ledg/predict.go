@@ -80,6 +80,9 @@ out, without a guarantee. --abstain needs a site with an audit.`,
 					return fmt.Errorf("--sets %v: %w", coverage, err)
 				}
 			}
+			if err := visit.Familiarise(cmd.Context(), o.Dir, p); err != nil {
+				return fmt.Errorf("looks_new: %w", err)
+			}
 			if abstain > 0 {
 				if p.Abstain, err = visit.Abstain(o.Dir, p, abstain); err != nil {
 					return fmt.Errorf("--abstain %v: %w", abstain, err)
@@ -141,7 +144,11 @@ out, without a guarantee. --abstain needs a site with an audit.`,
 				if n := p.Strangers(); n > 0 {
 					beside = fmt.Sprintf("; images like the %s of none of the classes are among them", count(n, "photo"))
 				}
-				fmt.Fprintf(out, "%s of them look like nothing labelled (column looks_new); expect 4 to 8%% of new images of the run's sites and classes, more of a new site%s\n", humanize.Comma(int64(s.New)), beside)
+				expect := "4 to 8% of new images of the run's sites and classes, more of a new site"
+				if p.Familiar != nil {
+					beside, expect = "", fmt.Sprintf("%.0f%% false alarms, by the site's own threshold", 100*audit.FalseAlarms)
+				}
+				fmt.Fprintf(out, "%s of them look like nothing labelled (column looks_new); expect %s%s\n", humanize.Comma(int64(s.New)), expect, beside)
 			}
 			if p.Novelty == nil {
 				fmt.Fprintf(out, "no looks_new: it needs %d photos of the run's sites to compare with\n", audit.FewestForNovelty)

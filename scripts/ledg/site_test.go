@@ -92,7 +92,14 @@ func TestSite(t *testing.T) {
 		t.Errorf("the page offers %v", setup.Classes)
 	}
 	ledg("", append(args, "--stop")...)
-	if n := labelAll(t, filepath.Join(dir, "sites", "north")); n != 90 {
+	ledg("q.csv: 90 images", "label", "export", "sites/north", "--format", "csv", "--out", "q.csv")
+	id, _, _ := strings.Cut(strings.Split(read(t, filepath.Join(dir, "q.csv")), "\n")[1], ",")
+	class, _, _ := strings.Cut(id, " ")
+	if err := os.WriteFile(filepath.Join(dir, "a.csv"), []byte("id,label\n"+id+","+class+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	ledg("1 labels read, 1 of them new", "label", "import", "sites/north", "a.csv", "--format", "csv")
+	if n := labelAll(t, filepath.Join(dir, "sites", "north")); n != 89 {
 		t.Fatalf("%d questions", n)
 	}
 	ledg("after adapting with 40 labels", "site", "--out", "sites/north", "--backend", "go")
@@ -121,7 +128,7 @@ func TestSite(t *testing.T) {
 	for name, row := range rows("sites/north/predictions.csv") {
 		p, _ := strconv.ParseFloat(row[2], 64)
 		q, _ := strconv.ParseFloat(mine[name][2], 64)
-		if math.Abs(p-q) > 1e-5 || row[1] != mine[name][1] || row[8] != mine[name][9] || row[8] == "false" {
+		if math.Abs(p-q) > 1e-5 || row[1] != mine[name][1] || row[7] != mine[name][8] || row[8] != mine[name][9] || row[8] == "false" {
 			t.Fatalf("%s: the site has %v, ledg predict %v", name, row, mine[name])
 		}
 	}

@@ -45,6 +45,28 @@ func Sets(ctx context.Context, dir string, p *predict.Predictor, coverage float6
 	return s, nil
 }
 
+// Familiarise has p, which opened the site in a folder, flag images as the site's report does. It does
+// nothing for the folder of a run.
+func Familiarise(ctx context.Context, dir string, p *predict.Predictor) error {
+	if !site.Is(dir) {
+		return nil
+	}
+	r, err := site.Read(dir)
+	if err != nil {
+		return err
+	}
+	sources, err := p.Sources(ctx, unlabelled)
+	if err != nil {
+		return err
+	}
+	if sources.Blank, err = p.Blank(); err != nil {
+		return err
+	}
+	p.Familiar = sources.Familiar(r.Seed)
+	p.Novelty = p.Familiar.Novelty
+	return nil
+}
+
 // Abstain returns the threshold that abstains on the given share of the least confident images
 // of the site in a folder, opened as p. It needs an audit.
 func Abstain(dir string, p *predict.Predictor, share float64) (*audit.Abstention, error) {

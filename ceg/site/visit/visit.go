@@ -205,11 +205,14 @@ func (a *arrival) group(fresh bool, truth datasets.Truth) error {
 	return nil
 }
 
+// unlabelled is how many unlabelled images of the sources are compared with.
+const unlabelled = 5000
+
 // loadSources computes what the run knows, once.
 func (a *arrival) loadSources(ctx context.Context) (err error) {
 	if a.sources == nil {
 		a.Say("computing features of the training images")
-		a.sources, err = a.p.Sources(ctx, 5000)
+		a.sources, err = a.p.Sources(ctx, unlabelled)
 	}
 	return err
 }
