@@ -132,6 +132,9 @@ func scanFolder(fsys fs.FS, opts FolderOptions) (*Dataset, []entry, error) {
 	if d.Domains, list, err = l.bySite(d.Domains, list, opts.Labels, perClass); err != nil {
 		return d, nil, err
 	}
+	if n := len(ids) - len(list); n > 0 {
+		d.Notes = append(d.Notes, fmt.Sprintf("%d of %s are left out, first %s: %s", n, plural(len(ids), "image"), l.skipped[len(d.Skipped)].ID, noSite))
+	}
 	if d.SplitsBy, err = l.bySplit(list, opts.Labels); err != nil {
 		return d, nil, err
 	}

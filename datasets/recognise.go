@@ -283,7 +283,7 @@ func repeated(dirs [][]string) bool {
 func (d *Dataset) DescribeLayout(template, site string, t Truth) string {
 	if template == "" && site == "" {
 		template = "{site}/{name}"
-		if t.Known() > 0 {
+		if slices.ContainsFunc(d.Examples, func(e Example) bool { return strings.Count(e.ID, "/") > 1 }) {
 			template = "{site}/{class}/{name}"
 		}
 	}
@@ -303,7 +303,7 @@ func (d *Dataset) DescribeLayout(template, site string, t Truth) string {
 		sites = "one site"
 	}
 	line := fmt.Sprintf("read as %s: %s, %s; --layout sets another reading", read, sites, classes)
-	if template == "{site}/{name}" && len(d.Domains) > 1 {
+	if template == "{site}/{name}" && len(d.Domains) > 1 && t.Known() == 0 {
 		line += ", such as --layout '{class}/{name}' where the folders are classes"
 	}
 	if len(d.Domains) == 1 {

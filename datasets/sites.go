@@ -54,7 +54,8 @@ func resite(ids []string, labels []Label) (domains []int, names []string, err er
 // noSite is why an image is left out whose site a table should name.
 const noSite = "the table of labels names the sites, and none for it"
 
-// bySite gives the images of a listing the domains that labels name, if they do.
+// bySite gives the images of a listing the domains that labels name, if they do. Where these are the folders'
+// domains, images that the labels do not name keep theirs; else they are left out.
 func (l *lister) bySite(domains []string, list []named, labels []Label, perClass map[string]int) ([]string, []named, error) {
 	ids := make([]string, len(list))
 	for i, e := range list {
@@ -63,6 +64,13 @@ func (l *lister) bySite(domains []string, list []named, labels []Label, perClass
 	numbers, names, err := resite(ids, labels)
 	if err != nil || names == nil {
 		return domains, list, err
+	}
+	differs := false
+	for i, e := range list {
+		differs = differs || numbers[i] >= 0 && names[numbers[i]] != domains[e.Domain]
+	}
+	if !differs {
+		return domains, list, nil
 	}
 	var used []named
 	for i, e := range list {

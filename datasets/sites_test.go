@@ -41,6 +41,18 @@ func TestSitesOfTable(t *testing.T) {
 			t.Errorf("sites by %q", got)
 		}
 	}
+	// With sites that are the folders', the others stay at their folders' sites.
+	root = onDisk(t, crossed("north south"))
+	for first, want := range map[string]string{"north": "north south", "x": "x"} {
+		list := []Label{{ID: "north/0.png", Class: "cat", Site: first, Where: "m.csv:2"}}
+		d, truth, err := Open("folder", root, Options{Labels: list, Classes: []string{"cat", "dog"}})
+		if err != nil || strings.Join(d.Domains, " ") != want || len(d.Notes) != len(d.Skipped)/3 || truth.Known() != 1 {
+			t.Errorf("%s: %v, %q, %q, %v", first, d.Domains, d.Notes, d.Skipped, err)
+		} else if line := d.DescribeLayout("", "", truth); !strings.HasPrefix(line, "read as site/image:") {
+			t.Error(line)
+		}
+	}
+	root = onDisk(t, pictures(t, "1.png", "2.png", "3.png", "4.png"))
 	for want, list := range map[string][]Label{
 		`m.csv:3: 1.png is of site "b" here, but of "a" at m.csv:2`: {{ID: "1.png", Site: "a", Where: "m.csv:2"}, {ID: "1.png", Site: "b", Where: "m.csv:3"}},
 		`m.csv:2: "9.png" is no image`:                              {{ID: "9.png", Site: "a", Where: "m.csv:2"}},
