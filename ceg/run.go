@@ -321,7 +321,7 @@ func (r *run) finish() (*result.Result, error) {
 	if !choices.Measured() {
 		res.Note = "no label of the target domain " + res.Target + " is known, so there is nothing to measure with"
 		if res.Target == config.NoTarget {
-			res.Note = "there is no target domain, so there is nothing to measure with"
+			res.Note = result.WithoutTarget
 		}
 		if records[len(records)-1].HeldOut().Total > 0 {
 			res.Note = "the test images are of the domains of training: there are no labels of a target domain"

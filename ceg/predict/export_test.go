@@ -49,7 +49,7 @@ func TestExportONNX(t *testing.T) {
 	if !strings.Contains(card, "```python\n"+example+"```") {
 		t.Error("the card's example is not the file's")
 	}
-	for _, want := range []string{"Labels: 81", "| last epoch | 1 |", "Not calibrated", "## Licence", "never trained on: photo"} {
+	for _, want := range []string{"Labels: 81", "| last epoch | 2 |", "Not calibrated", "## Licence", "never trained on: photo"} {
 		if !strings.Contains(card, want) {
 			t.Errorf("the card has no %q", want)
 		}

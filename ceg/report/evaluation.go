@@ -89,7 +89,11 @@ func ruleNotes(r *result.Result) []string {
 	default:
 		notes = append(notes, fmt.Sprintf("best source val uses %d validation labels, which do not count towards the budget.", r.ValLabels))
 	}
-	if r.Note != "" {
+	switch r.Note {
+	case result.WithoutTarget: // the table has no column of it
+		return notes
+	case "":
+	default:
 		return append(notes, strings.ToUpper(r.Note[:1])+r.Note[1:]+".")
 	}
 	return append(notes, "best target uses the test labels. Compare it only with papers that report it.")

@@ -10,6 +10,9 @@ import (
 // ErrNoValidation is the error of records without a source validation split.
 var ErrNoValidation = errors.New("no accuracy on a source validation split")
 
+// WithoutTarget is the note of a result without a target domain.
+const WithoutTarget = "there is no target domain, so there is nothing to measure with"
+
 // ErrNoTarget is the error of records without labelled target images.
 var ErrNoTarget = errors.New("no label of a target domain is known: there is nothing to measure with")
 

@@ -135,6 +135,9 @@ func pad(s string, width int, right bool) string {
 
 func (t *Table) text(b *strings.Builder) {
 	rows, widths := t.grid(func(c Cell) string { return oneLine(c.Text) })
+	if len(t.Columns) == 0 {
+		rows = nil
+	}
 	if t.Title != "" {
 		fmt.Fprintln(b, oneLine(t.Title))
 	}

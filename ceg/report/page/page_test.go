@@ -209,6 +209,9 @@ func TestPageWithoutATarget(t *testing.T) {
 			t.Errorf("%s is missing", want)
 		}
 	}
+	if strings.Contains(html, ">target %<") {
+		t.Error("accuracies of a target that there is not")
+	}
 	c.CrossValidated = true
 	if err := c.Write(dir); err != nil {
 		t.Fatal(err)

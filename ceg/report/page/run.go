@@ -124,9 +124,14 @@ func (r *runPage) addCalibration(out *result.Run, o Options) error {
 func (r *runPage) addAccuracies(out *result.Run) {
 	r.Rules = &result.Table{Columns: []result.Column{{Name: "rule"}, {Name: "epoch", Right: true}, {Name: "labels", Right: true},
 		{Name: "target %", Right: true}, {Name: "source val %", Right: true}}}
+	end := 3 // of the columns that are left out: the target's, if there is none
+	if out.Result.Target == config.NoTarget {
+		end++
+		r.Rules.Columns = slices.Delete(r.Rules.Columns, 3, end)
+	}
 	for _, rule := range out.Result.Accuracy.Rules() {
 		if c := rule.Choice; c != nil {
-			r.Rules.AddRow(rule.Title, fmt.Sprint(c.Epoch+1), fmt.Sprint(c.Labels), share(c.Target), share(c.SourceVal))
+			r.Rules.AddRow(slices.Delete([]string{rule.Title, fmt.Sprint(c.Epoch + 1), fmt.Sprint(c.Labels), share(c.Target), share(c.SourceVal)}, 3, end)...)
 		}
 	}
 	r.Domains = &result.Table{Columns: []result.Column{{Name: "domain"}, {Name: "split"}, {Name: "correct", Right: true}, {Name: "%", Right: true}}}

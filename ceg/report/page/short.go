@@ -142,13 +142,11 @@ func (s *short) rate(out *result.Run, k *artifact.Artifact) {
 		if share, of := e.OnNew(); share != "" {
 			s.Share, s.Of = share, fmt.Sprintf("%s (%s). A new site can be better or worse than all of these.", of, by(e))
 		}
-		if last.SourceVal.Total == 0 {
-			seen := fmt.Sprintf("%.0f%%", 100*e.Seen.Share())
-			if s.Share == "" {
-				s.Share, s.Of = seen, fmt.Sprintf("correct on more images of these sites, as an estimate from the %d labels (%s).", e.Labels, by(e))
-			} else {
-				s.Besides = append(s.Besides, seen+" on more images of the training sites, by cross-validation. Near-duplicates, such as frames of one film, make it too high.")
-			}
+		seen := fmt.Sprintf("%.0f%%", 100*e.Seen.Share())
+		if s.Share == "" && last.SourceVal.Total == 0 {
+			s.Share, s.Of = seen, fmt.Sprintf("correct on more images of these sites, as an estimate from the %d labels (%s).", e.Labels, by(e))
+		} else {
+			s.Besides = append(s.Besides, seen+" on more images of the training sites, by cross-validation. Near-duplicates, such as frames of one film, make it too high.")
 		}
 		s.Besides = append(s.Besides, e.NoInterval())
 	}

@@ -140,6 +140,9 @@ func TestShortOfAnEstimate(t *testing.T) {
 		"<th>class, cross-validated</th>", `<td>dog</td><td>cat</td><td class="n">0 of 4</td>`,
 		"Labelled images that a classifier of the other labels assigns to another class", "<b>dog</b><span>predicted</span><b>cat</b>",
 	}, []string{"weakest", "By site and class", "expect:"}) // those need a measurement of the trained model
+	// Beside validation images the page has both numbers, as the commands have.
+	reads(t, photographed(t, config.NoTarget, []result.Accuracy{{Domain: "day", Split: result.ValSplit, Tally: result.Tally{Correct: 3, Total: 4}}}, k), []string{
+		"50% on more images of the training sites, by cross-validation", "on 4 validation images of the training sites"}, nil)
 }
 
 // newSite makes the report of a new site.
