@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ledg-go/ledg/ceg/predict/embedding"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/regular"
 	"github.com/ledg-go/ledg/datasets/rgb"
@@ -23,6 +24,7 @@ import (
 type decoder struct {
 	fit      rgb.Fit
 	decoding rgb.Decoding
+	known    *embedding.Known // features that need not be computed; may be nil
 
 	mu   sync.Mutex
 	seen datasets.PictureCount
@@ -32,6 +34,8 @@ type decoder struct {
 type filled struct {
 	paths []string
 	views []uint8
+	// features are those that are known of each path; nil for the others.
+	features [][]float32
 	// failed says of each path why it could not be read; nil if it could.
 	failed []error
 }
@@ -39,7 +43,7 @@ type filled struct {
 // read reads a batch of files. An error is ctx's; errors of a file are in the batch.
 func (d *decoder) read(ctx context.Context, paths []string) (*filled, error) {
 	n := 3 * d.fit.Size * d.fit.Size
-	b := &filled{paths: paths, views: make([]uint8, len(paths)*n), failed: make([]error, len(paths))}
+	b := &filled{paths: paths, views: make([]uint8, len(paths)*n), features: make([][]float32, len(paths)), failed: make([]error, len(paths))}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i, path := range paths {
@@ -47,15 +51,15 @@ func (d *decoder) read(ctx context.Context, paths []string) (*filled, error) {
 			if err := ctx.Err(); err != nil {
 				return context.Cause(ctx)
 			}
-			b.failed[i] = d.one(ctx, path, b.views[i*n:(i+1)*n:(i+1)*n])
+			b.features[i], b.failed[i] = d.one(ctx, path, b.views[i*n:(i+1)*n:(i+1)*n])
 			return context.Cause(ctx)
 		})
 	}
 	return b, g.Wait()
 }
 
-// one reads a file and scales it into dst.
-func (d *decoder) one(ctx context.Context, path string, dst []uint8) (err error) {
+// one reads a file, and scales it into dst unless its features are known.
+func (d *decoder) one(ctx context.Context, path string, dst []uint8) (features []float32, err error) {
 	defer func() {
 		if r := recover(); r != nil { // no file may end the work on all others
 			err = fmt.Errorf("the decoder failed: %v", r)
@@ -63,17 +67,24 @@ func (d *decoder) one(ctx context.Context, path string, dst []uint8) (err error)
 	}()
 	data, err := readFile(path)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	if d.known != nil && d.known.Len() > 0 {
+		sum := datasets.ContentHash(data)
+		sum.Write(data)
+		if features = d.known.Read(sum); features != nil {
+			return features, nil
+		}
 	}
 	m, facts, err := d.decoding.Look(ctx, data)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	d.mu.Lock()
 	d.seen.Add(facts)
 	d.mu.Unlock()
 	d.fit.Into(&rgb.Image{Width: d.fit.Size, Height: d.fit.Size, Pix: dst}, m)
-	return nil
+	return nil, nil
 }
 
 // readFile reads the file of an image. Of another, it reads the first bytes.

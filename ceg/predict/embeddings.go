@@ -36,8 +36,8 @@ func writeEmbeddings(path string, t *table) error {
 }
 
 func writeParquet(w io.Writer, t *table) error {
-	rows := parquet.NewGenericWriter[embedding](w, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(parquetGroup/4))
-	one := []embedding{{Features: make([]float32, t.dim)}}
+	rows := parquet.NewGenericWriter[embeddingRow](w, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(parquetGroup/4))
+	one := []embeddingRow{{Features: make([]float32, t.dim)}}
 	err := t.images(func(p Prediction, features []byte) error {
 		for i := range t.dim {
 			one[0].Features[i] = math.Float32frombits(binary.LittleEndian.Uint32(features[4*i:]))

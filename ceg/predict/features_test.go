@@ -1,9 +1,11 @@
 package predict_test
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets/onnx"
 	"github.com/ledg-go/ledg/ceg/predict"
 	"github.com/ledg-go/ledg/ceg/predict/embedding/embeddingtest"
+	"github.com/ledg-go/ledg/ceg/predict/photos"
 	"github.com/ledg-go/ledg/datasets"
 )
 
@@ -160,5 +163,51 @@ func TestForeignFeatures(t *testing.T) {
 	}
 	if _, err := predict.ExportONNX(ceg.Options{Dir: dir}, filepath.Join(t.TempDir(), "n.onnx"), onnx.Uint8); err == nil || !strings.Contains(err.Error(), "does not say what made them") {
 		t.Error(err)
+	}
+}
+
+// Features that the run's own file or another has are not computed again, and the table and the
+// embeddings are the same bytes. New images are computed.
+func TestFilesReuseFeatures(t *testing.T) {
+	root := t.TempDir()
+	for i := range 60 {
+		domain, class := []string{"photo", "sketch", "north"}[i%3], []string{"cat", "dog"}[i/3%2]
+		save(t, filepath.Join(root, domain, class, fmt.Sprintf("%02d.png", i)), noise(uint64(i), 20, 20))
+	}
+	o := photos.Options{By: datasets.Origin{Network: "smallcnn", Width: 4, Pooling: "mean", Size: 16, Weights: "none"}, CacheDir: t.TempDir(), Backend: "go"}
+	file, err := photos.Embed(t.Context(), root, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := onFeatures(t, file, map[string]any{"exploration.budget": "8"})
+	save(t, filepath.Join(root, "new.png"), noise(100, 20, 20))
+	save(t, filepath.Join(root, "copy.png"), noise(7, 20, 20))
+	put(t, filepath.Join(root, "cut.png"), []byte(content(t, filepath.Join(root, "new.png")))[:300])
+	copied := filepath.Join(t.TempDir(), "copied.safetensors")
+	put(t, copied, []byte(content(t, file)))
+	var first []string
+	for _, c := range []struct {
+		foreign bool // the file no longer says by what the features were made
+		known   []string
+		reused  int
+	}{{reused: 61}, {foreign: true}, {foreign: true, known: []string{copied}, reused: 61}} {
+		if c.foreign {
+			put(t, file, []byte(strings.Replace(content(t, file), `"made_by"`, `"0ade_by"`, 1)))
+		}
+		p := open(t, dir)
+		p.Known = c.known
+		out := t.TempDir()
+		files := predict.FilesOptions{Images: []string{root}, Out: filepath.Join(out, "p.csv"), Embeddings: filepath.Join(out, "e.npz")}
+		s, err := p.Files(t.Context(), files)
+		if err != nil || s.Reused != c.reused || s.Predicted != 62 || s.Failed != 1 {
+			t.Fatalf("%+v: %+v, %v", c, s, err)
+		}
+		got := []string{content(t, files.Out), content(t, files.Embeddings)}
+		if first == nil {
+			first = got
+		}
+		if !slices.Equal(got, first) {
+			t.Errorf("%+v: other bytes", c)
+		}
 	}
 }

@@ -48,6 +48,8 @@ type Summary struct {
 	// reasons, if any.
 	Failed     int
 	FailedFile string
+	// Reused is the number of images whose features this call has read instead of computed.
+	Reused int
 	// Pictures counts what decoding in this call revealed.
 	Pictures datasets.PictureCount
 	// First lists the first few of them with reasons.
@@ -98,8 +100,8 @@ func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err e
 	}
 	defer j.Close()
 	s.Resumed = j.done - j.failed
-	d := &decoder{fit: p.fit, decoding: p.Decoding()}
-	if s.Changed, err = p.work(ctx, d, l, j, o.Progress); err != nil {
+	d := p.decoder()
+	if s.Changed, s.Reused, err = p.work(ctx, d, l, j, o.Progress); err != nil {
 		return s, err
 	}
 	s.Pictures = d.seen
@@ -170,8 +172,8 @@ func failedFile(out string) string { return strings.TrimSuffix(out, filepath.Ext
 
 // work predicts what the journal has not yet, one batch being read while the one
 // before it is computed. It reports whether the files that are passed over are others
-// than those in the journal.
-func (p *Predictor) work(ctx context.Context, d *decoder, l *listing, j *journal, progress func(done, total int)) (changed bool, err error) {
+// than those in the journal, and of how many images features were reused.
+func (p *Predictor) work(ctx context.Context, d *decoder, l *listing, j *journal, progress func(done, total int)) (changed bool, reused int, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	type read struct {
@@ -219,21 +221,26 @@ func (p *Predictor) work(ctx context.Context, d *decoder, l *listing, j *journal
 	defer func() { cancel(nil); <-ended }()
 	for r := range batches {
 		if r.err != nil {
-			return false, r.err
+			return false, reused, r.err
 		}
 		if err := p.predictBatch(r.b, j); err != nil {
-			return false, err
+			return false, reused, err
+		}
+		for _, x := range r.b.features {
+			if x != nil {
+				reused++
+			}
 		}
 		if progress != nil {
 			progress(j.done, l.to-l.from)
 		}
 	}
-	return !bytes.Equal(passed.Sum(nil), seen), context.Cause(ctx)
+	return !bytes.Equal(passed.Sum(nil), seen), reused, context.Cause(ctx)
 }
 
 // predictBatch computes a batch and notes it in the journal.
 func (p *Predictor) predictBatch(b *filled, j *journal) error {
-	features, logits, err := p.forward(b.views)
+	features, logits, err := p.forwardBatch(b)
 	if err != nil {
 		return err
 	}

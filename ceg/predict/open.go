@@ -11,8 +11,6 @@ import (
 	"slices"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/ledg-go/ledg/ceg"
 	heads "github.com/ledg-go/ledg/ceg/active/head"
 	"github.com/ledg-go/ledg/ceg/engine"
@@ -21,6 +19,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/learner/model"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
+	"github.com/ledg-go/ledg/ceg/predict/embedding"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/artifact"
 	"github.com/ledg-go/ledg/ceg/rundir/calibration"
@@ -50,6 +49,9 @@ type Predictor struct {
 	// first prediction. Familiar has the site's own in its place, if it is not nil.
 	Novelty  *audit.Novelty
 	Familiar *site.Familiar
+	// Known lists files of features, beside the run's own, whose clean features are reused for the
+	// same images.
+	Known []string
 
 	// measured are the examples that calibration looks at, as far as truth knows them.
 	measured *datasets.Dataset
@@ -66,9 +68,10 @@ type Predictor struct {
 	trainedOn func() (*datasets.Vectors, error)
 	// spec is the requested backend. front computes features of images there, for a run on
 	// feature vectors, one for each goroutine; nil until needed.
-	spec  string
-	close func()
-	front []func(dst []float32, images []byte) error
+	spec     string
+	close    func()
+	front    []func(dst []float32, images []byte) error
+	reusable *embedding.Known // features of front that need not be computed
 	// labelled are the images that the run queried, and directions their L2-normalised features;
 	// nil until a prediction needs them.
 	labelled   []string
@@ -152,6 +155,11 @@ func (p *Predictor) Decoding() rgb.Decoding {
 	return rgb.Stored
 }
 
+// decoder reads image files as the run reads them.
+func (p *Predictor) decoder() *decoder {
+	return &decoder{fit: p.fit, decoding: p.Decoding(), known: p.reusable}
+}
+
 // atSite is about the folder of a site: o must be the predictor of the site's run. Its class head
 // is replaced by the head adapted to the site, if there is one. r is nil for a run.
 func atSite(o *ceg.Options) (r *site.Record, adapted *heads.Linear, err error) {
@@ -213,7 +221,15 @@ func (p *Predictor) look() error {
 	if err != nil {
 		return err
 	}
-	p.close = x.Close
+	paths := p.Known
+	if own, ok := p.Model.Data.Features(); ok {
+		paths = append(slices.Clone(paths), own.Path())
+	}
+	if p.reusable, err = embedding.OpenKnown(paths, x, f.Origin); err != nil {
+		x.Close()
+		return err
+	}
+	p.close = func() { x.Close(); p.reusable.Close() }
 	for range runtime.GOMAXPROCS(0) {
 		p.front = append(p.front, x.Worker())
 	}
@@ -377,60 +393,3 @@ func (p *Predictor) known(part []int) (features, logits []float32, err error) {
 func (p *Predictor) classes() int { return len(p.Model.Data.Classes) }
 
 func row(m []float32, i, cols int) []float32 { return m[i*cols : (i+1)*cols] }
-
-// views scales images.
-func (p *Predictor) views(images []*rgb.Image) []uint8 {
-	n := 3 * p.fit.Size * p.fit.Size
-	views := make([]uint8, len(images)*n)
-	for i, m := range images {
-		p.fit.Into(&rgb.Image{Width: p.fit.Size, Height: p.fit.Size, Pix: views[i*n : (i+1)*n : (i+1)*n]}, m)
-	}
-	return views
-}
-
-// forward runs the network over images, bytes [n, size, size, 3], up to a batch.
-func (p *Predictor) forward(views []uint8) (features, logits []float32, err error) {
-	one := 3 * p.fit.Size * p.fit.Size
-	if p.Model.Backbone.Vector > 0 {
-		if err := p.look(); err != nil {
-			return nil, nil, err
-		}
-		dim := p.Model.Backbone.Vector
-		n := len(views) / one
-		x := make([]float32, n*dim)
-		var g errgroup.Group
-		for w, run := range p.front {
-			from, to := w*n/len(p.front), (w+1)*n/len(p.front)
-			g.Go(func() error { return run(x[from*dim:to*dim], views[from*one:to*one]) })
-		}
-		if err := g.Wait(); err != nil {
-			return nil, nil, err
-		}
-		if model.NotFinite(x, dim) >= 0 {
-			return nil, nil, fmt.Errorf("predict: %s makes features of an image that are no finite numbers", p.Model.Scaler.Origin.Network)
-		}
-		return p.vectors(x)
-	}
-	full := make([]uint8, p.batch*one) // every number of them would be compiled
-	copy(full, views)
-	return outputs(p.net.Run(full))
-}
-
-// vectors runs the network over feature vectors [n, D] as they are in files, which it
-// standardises in their place, up to a batch.
-func (p *Predictor) vectors(x []float32) (features, logits []float32, err error) {
-	dim := p.Model.Backbone.Vector
-	for i := range len(x) / dim {
-		p.Model.Scaler.Apply(row(x, i, dim))
-	}
-	full := make([]float32, p.batch*dim)
-	copy(full, x)
-	return outputs(p.net.RunVectors(full))
-}
-
-func outputs(out [][]float32, err error) (features, logits []float32, _ error) {
-	if err != nil {
-		return nil, nil, fmt.Errorf("predict: %w", err)
-	}
-	return out[0], out[1], nil
-}

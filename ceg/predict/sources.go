@@ -21,13 +21,13 @@ func (p *Predictor) Look(ctx context.Context, paths []string, each func(i int, f
 	if err := p.look(); err != nil {
 		return err
 	}
-	d := &decoder{fit: p.fit, decoding: p.Decoding()}
+	d := p.decoder()
 	for start := 0; start < len(paths); start += p.batch {
 		b, err := d.read(ctx, paths[start:min(start+p.batch, len(paths))])
 		if err != nil {
 			return err
 		}
-		features, logits, err := p.forward(b.views)
+		features, logits, err := p.forwardBatch(b)
 		if err != nil {
 			return err
 		}

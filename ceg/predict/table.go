@@ -110,8 +110,8 @@ func writeFailed(path string, t *table, first *[]string) error {
 	})
 }
 
-// embedding is a row of embeddings as Parquet.
-type embedding struct {
+// embeddingRow is a row of embeddings as Parquet.
+type embeddingRow struct {
 	Path     string    `parquet:"path"`
 	Features []float32 `parquet:"features"`
 }

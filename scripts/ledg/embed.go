@@ -16,6 +16,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets/onnx/imported"
 	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
 	"github.com/ledg-go/ledg/ceg/predict/embedding"
+	"github.com/ledg-go/ledg/ceg/predict/photos"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
@@ -49,7 +50,7 @@ file has features, IDs, domains, labels and splits, and is a data set of its own
 (RandAugment, Cutout), for losses that compare views. Each view costs as much as the first.
 
 Memory does not grow with the number of images. After an interruption, the same command
-continues. --shard does a shard of the images, for ledg merge.
+continues. Features of photos in the cache of ledg train are reused. --shard does a shard of the images, for ledg merge.
 
 ` + fmt.Sprintf(importHelp, describePresets()),
 		Example: `  ledg embed --dataset glyphs --net smallcnn --weights trained.safetensors --size 32 --out glyphs.safetensors
@@ -103,6 +104,7 @@ func (f *embedFlags) run(cmd *cobra.Command) error {
 	if f.Origin, err = f.data.origin(front.Origin); err != nil {
 		return err
 	}
+	f.Known = photos.Cached("")
 	f.Say = func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }
 	start := time.Now()
 	if d, err = writeFeatures(cmd.Context(), f.out, &f.data, d, truth, x, f.Options); err != nil {

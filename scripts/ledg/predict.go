@@ -12,6 +12,8 @@ import (
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/ceg/predict/embedding"
+	"github.com/ledg-go/ledg/ceg/predict/photos"
 	"github.com/ledg-go/ledg/ceg/rundir/shell"
 	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/ceg/site/visit"
@@ -46,7 +48,8 @@ func newPredictCommand() *cobra.Command {
   calibrated           false if too few labels were there to calibrate the probabilities,
                        which are then mostly too high
 
-Folders are searched at any depth. Unreadable files are listed in FILE.failed.csv. After an
+Features of images that the run or the cache has are reused. Folders are searched at any
+depth. Unreadable files are listed in FILE.failed.csv. After an
 interruption, the same command continues.
 
 RUN can be the folder of a site (ledg site), whose adapted network is then used. --sets 0.9
@@ -69,6 +72,7 @@ out, without a guarantee. --abstain needs a site with an audit.`,
 				return err
 			}
 			defer p.Close()
+			p.Known = photos.Cached("")
 			slower := ""
 			if s := p.Model.Scaler; s != nil && s.Origin != nil && s.Origin.ONNX != nil {
 				if slower, err = offerRuntime(cmd, o.Backend, yes); err != nil {
@@ -127,6 +131,9 @@ out, without a guarantee. --abstain needs a site with an audit.`,
 				fmt.Fprintf(out, ", %s of them before", humanize.Comma(int64(s.Resumed)))
 			}
 			fmt.Fprintf(out, ", %.1f images/s\n", float64(now)/seconds)
+			if s.Reused > 0 {
+				fmt.Fprintln(out, embedding.SayReused(s.Reused, now))
+			}
 			if line := datasets.SayPictures(s.Pictures); line != "" {
 				fmt.Fprintln(out, line)
 			}

@@ -114,7 +114,7 @@ func openJournal(ctx context.Context, path string, d *datasets.Dataset, truth da
 			at = append(at, struct {
 				key key
 				at  int64
-			}{keyOf(id, m.Digest), begin + row})
+			}{by.key(id, m.Digest), begin + row})
 			return err
 		})
 	}

@@ -55,7 +55,13 @@ func (m maker) check() error {
 // key tells an image, and the random choices of its views, which are drawn from its ID.
 type key = [sha256.Size]byte
 
-func keyOf(id, digest string) key { return sha256.Sum256([]byte(digest + " " + id)) }
+// key is the key of an image; a clean view is the same for all IDs.
+func (m maker) key(id, digest string) key {
+	if m.Views == 1 {
+		id = ""
+	}
+	return sha256.Sum256([]byte(digest + " " + id))
+}
 
 // rows are those that were computed before, by the same maker.
 type rows map[key]place
@@ -66,15 +72,20 @@ type place struct {
 	at   int64
 }
 
-// add adds the rows of a file of features, if they are by the same maker. Another file has no
-// rows.
-func (r rows) add(f *os.File, madeBy string, rowBytes int) {
+// add adds the rows of a file of features, if they are by the same maker, or the first views of
+// rows with more. Another file has no rows.
+func (r rows) add(f *os.File, by maker) {
 	info, err := f.Stat()
 	if err != nil {
 		return
 	}
 	h, err := safetensors.ParseHeader(f, info.Size())
-	if err != nil || h.Metadata[makerKey] != madeBy {
+	var its maker
+	if err != nil || json.Unmarshal([]byte(h.Metadata[makerKey]), &its) != nil || its.Views < by.Views || its.check() != nil {
+		return
+	}
+	rowBytes := its.rowBytes()
+	if its.Views = by.Views; string(text(its)) != string(text(by)) {
 		return
 	}
 	x, ok := h.Lookup("features")
@@ -87,7 +98,7 @@ func (r rows) add(f *os.File, madeBy string, rowBytes int) {
 		return
 	}
 	for i, id := range ids {
-		r[keyOf(id, digests[i])] = place{x.Data(), int64(i) * int64(rowBytes)}
+		r[by.key(id, digests[i])] = place{x.Data(), int64(i) * int64(rowBytes)}
 	}
 }
 

@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -89,7 +87,7 @@ func Write(ctx context.Context, path string, d *datasets.Dataset, truth datasets
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &stream{ctx: ctx, d: d, truth: truth, x: x, o: o, known: rows{}, rowBytes: by.rowBytes()}
+	s := &stream{ctx: ctx, d: d, truth: truth, x: x, o: o, by: by, known: rows{}, rowBytes: by.rowBytes()}
 	if s.journal, err = openJournal(ctx, path, d, truth, by, o, s.known); err != nil {
 		return err
 	}
@@ -101,10 +99,7 @@ func Write(ctx context.Context, path string, d *datasets.Dataset, truth datasets
 	} else {
 		s.to = d.Len()
 	}
-	forget, err := s.addFiles(append([]string{o.Shard.File(path)}, o.Known...), by)
-	if err != nil {
-		return err
-	}
+	forget := s.known.addFiles(append([]string{o.Shard.File(path)}, o.Known...), by)
 	defer forget()
 	err = s.computeAll()
 	if line := d.SayPictures(); line != "" && o.Say != nil {
@@ -112,6 +107,9 @@ func Write(ctx context.Context, path string, d *datasets.Dataset, truth datasets
 	}
 	if err != nil {
 		return err
+	}
+	if s.reused > 0 && o.Say != nil {
+		o.Say(SayReused(s.reused, len(s.images)))
 	}
 	if s.alike > 0 && o.Say != nil {
 		o.Say(fmt.Sprintf("warning: all %d images have the same features, so nothing can be learned from them: the network, its output or its preprocessing is not the right one", s.alike+1))
@@ -134,26 +132,6 @@ func checkName(path string) error {
 		return fmt.Errorf("%s: features are written as .safetensors", path)
 	}
 	return nil
-}
-
-// addFiles adds the rows of files of features by the same maker, until they are forgotten.
-func (s *stream) addFiles(paths []string, by maker) (forget func(), err error) {
-	madeBy, err := json.Marshal(by)
-	if err != nil {
-		return nil, err
-	}
-	var files []*os.File
-	for _, path := range paths {
-		if f, err := regular.Open(path, math.MaxInt64); err == nil {
-			files = append(files, f)
-			s.known.add(f, string(madeBy), s.rowBytes)
-		}
-	}
-	return func() {
-		for _, f := range files {
-			f.Close()
-		}
-	}, nil
 }
 
 // makerKey is the key of the metadata that says by what rows were made.
@@ -180,7 +158,9 @@ type stream struct {
 	o     Options
 
 	// known are the existing rows; computed ones are appended to the journal.
+	by       maker
 	known    rows
+	reused   int // images of a whole file
 	journal  *shard.Journal
 	rowBytes int
 	from, to int // the images that are written
@@ -307,7 +287,7 @@ func (s *stream) finish(t *task, i int) error {
 	if t.fresh[i] {
 		s.compare(t.rows[i*s.rowBytes:i*s.rowBytes+s.rowBytes/s.o.Views], m.Digest)
 	}
-	p, known := s.known[keyOf(s.d.Examples[t.from+i].ID, m.Digest)]
+	p, known := s.known[s.by.key(s.d.Examples[t.from+i].ID, m.Digest)]
 	if !known || !s.o.Shard.Whole() {
 		item := m.item(t.rows[i*s.rowBytes : (i+1)*s.rowBytes])
 		at, err := s.journal.Append(item)
@@ -318,6 +298,9 @@ func (s *stream) finish(t *task, i int) error {
 	}
 	if s.o.Shard.Whole() {
 		s.images, s.rows = append(s.images, m), append(s.rows, p)
+		if known && p.file != io.ReaderAt(s.journal) {
+			s.reused++
+		}
 	}
 	return nil
 }
@@ -384,7 +367,7 @@ func (w *worker) compute(t *task) error {
 			bad()
 			continue
 		}
-		if p, ok := s.known[keyOf(id, t.digests[i])]; ok {
+		if p, ok := s.known[s.by.key(id, t.digests[i])]; ok {
 			if o.Shard.Whole() {
 				continue // it is read where it stands
 			}

@@ -21,6 +21,7 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/arrays/half"
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
+	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
 func glyphs(t *testing.T) (*datasets.Dataset, datasets.Truth) {
@@ -290,6 +291,34 @@ func TestWriteAgain(t *testing.T) {
 	b, _ := os.ReadFile(fresh)
 	if !bytes.Equal(a, b) {
 		t.Error("features that were kept make another file than new ones")
+	}
+	// A clean view of the same bytes needs neither the other views nor the name, but the number format.
+	if err := os.Rename(filepath.Join(root, "day"), filepath.Join(root, "noon")); err != nil {
+		t.Fatal(err)
+	}
+	put("noon/newer.png", 80)
+	one, again, said := filepath.Join(dir, "c.safetensors"), filepath.Join(dir, "d.safetensors"), ""
+	if n := write(one, Options{Known: []string{path}, Say: func(line string) { said = line }}); n != 1 || said != "features of 41 of 42 images are reused" {
+		t.Errorf("%d images were computed, want 1; %q", n, said)
+	}
+	if n := write(again, Options{}); n != 42 {
+		t.Errorf("%d images were computed, want 42", n)
+	}
+	a, _ = os.ReadFile(one)
+	if b, _ = os.ReadFile(again); !bytes.Equal(a, b) {
+		t.Error("reused clean features make another file than new ones")
+	}
+	for _, o := range []Options{{Half: true}, {Views: 3}, {Origin: datasets.Origin{Decoding: rgb.Photo}}} {
+		o.Known = []string{path}
+		if n := write(filepath.Join(dir, "e.safetensors"), o); n != 42 {
+			t.Errorf("%+v: %d images were computed, want 42", o, n)
+		}
+	}
+	if err := os.Rename(filepath.Join(root, "noon"), filepath.Join(root, "day")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(root, "day", "newer.png")); err != nil {
+		t.Fatal(err)
 	}
 	if n := write(path, Options{Views: 2, Seed: 9}); n != 41 {
 		t.Errorf("with another seed %d images were computed, want 41", n)

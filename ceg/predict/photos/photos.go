@@ -131,11 +131,7 @@ func Embed(ctx context.Context, root string, o Options) (file string, err error)
 		return "", err
 	}
 	o.Say(fmt.Sprintf("computing features of %d images with %s (%s), once, and later commands take seconds; they are stored in %s", d.Len(), by.Network, cmp.Or(by.WeightsName, "random weights"), file))
-	known, err := filepath.Glob(filepath.Join(filepath.Dir(file), "*.safetensors"))
-	if err != nil {
-		return "", err
-	}
-	writing := embedding.Options{Size: by.Size, Views: Views, Seed: by.Seed, Origin: by, Say: o.Say, Progress: o.Progress, Known: append(slices.Clone(o.Known), known...)}
+	writing := embedding.Options{Size: by.Size, Views: Views, Seed: by.Seed, Origin: by, Say: o.Say, Progress: o.Progress, Known: append(slices.Clone(o.Known), Cached(filepath.Dir(file))...)}
 	err = embedding.Write(ctx, file, d, truth, x, writing)
 	if bad := (*datasets.UnreadableError)(nil); errors.As(err, &bad) && !o.Strict {
 		opening.Damaged = bad.Files
@@ -175,14 +171,38 @@ func (o Options) wait(ctx context.Context, file string) (unlock func(), err erro
 	return func() { os.Remove(holder); lock.Unlock() }, err
 }
 
+// Cached lists the files of features in a cache folder; see [Options].
+func Cached(dir string) []string {
+	dir, err := cacheFolder(dir)
+	if err != nil {
+		return nil
+	}
+	entries, _ := os.ReadDir(dir) // a folder that cannot be listed has none
+	var list []string
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) == ".safetensors" {
+			list = append(list, filepath.Join(dir, e.Name()))
+		}
+	}
+	return list
+}
+
+func cacheFolder(dir string) (string, error) {
+	if dir != "" {
+		return dir, nil
+	}
+	user, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("no folder for features: %w", err)
+	}
+	return filepath.Join(user, "ledg", "features"), nil
+}
+
 // cacheFile names the features of a folder by a network.
 func cacheFile(dir string, by datasets.Origin) (string, error) {
-	if dir == "" {
-		user, err := os.UserCacheDir()
-		if err != nil {
-			return "", fmt.Errorf("no folder for features: %w", err)
-		}
-		dir = filepath.Join(user, "ledg", "features")
+	dir, err := cacheFolder(dir)
+	if err != nil {
+		return "", err
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return "", err
