@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -77,5 +78,35 @@ func TestFitRun(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), bad.want) {
 			t.Errorf("%s: got %v, want %q", bad.method, err, bad.want)
 		}
+	}
+}
+
+// A run that starts from logistic regression, and whose learning rate is 0, predicts as logistic
+// regression does, also with batches of images.
+func TestHeadStart(t *testing.T) {
+	root := embeddingtest.Glyphs(t, 1)
+	var accuracy [2]result.Accuracy
+	for i, name := range []string{"logistic", "fixmatch"} {
+		pairs := []any{"schedule.epochs", 1, "exploration.budget", "40"}
+		if name == "fixmatch" {
+			pairs = append(pairs, "network.head_start", config.Logistic, "schedule.batches", config.EqualImages,
+				"optimizer.class_head_rate", 0, "optimizer.backbone_rate", 0)
+		}
+		c := configtest.New(t, "features", "sketch", name, config.Authors, pairs...)
+		if err := c.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		if _, err := Run(t.Context(), c, Options{Dir: dir, Root: root, Backend: "go"}); err != nil {
+			t.Fatal(err)
+		}
+		records, _, err := result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		accuracy[i] = records[0].Accuracy[0]
+	}
+	if !reflect.DeepEqual(accuracy[0], accuracy[1]) {
+		t.Errorf("accuracies %+v and %+v", accuracy[0], accuracy[1])
 	}
 }

@@ -105,6 +105,8 @@ type Network struct {
 	Tokens string `json:"tokens,omitempty"`
 	// Pixels is the normalisation of input images; empty is ImageNetPixels.
 	Pixels Pixels `json:"pixels,omitempty"`
+	// HeadStart initialises the class head; empty is at random.
+	HeadStart HeadStart `json:"head_start,omitempty"`
 	// DomainHidden are the widths of the domain head's hidden layers.
 	DomainHidden []int `json:"domain_hidden"`
 	// DomainReLU puts ReLU activations between them. The map of package ceg: (30).
@@ -112,7 +114,7 @@ type Network struct {
 }
 
 // Schedule sets the length of training and the query epochs. Epochs count from 0; one epoch is
-// one domain-balanced pass over the unlabelled or the labelled images.
+// one pass over the unlabelled or the labelled images, domain-balanced or as Batches says.
 type Schedule struct {
 	Epochs int `json:"epochs"`
 	// Timing names the schedule preset that the query epochs started from; the fields below and
@@ -125,6 +127,8 @@ type Schedule struct {
 	QueryShares []float64 `json:"query_shares"`
 	// PerDomain is the number of images from each source domain in a batch.
 	PerDomain int `json:"per_domain"`
+	// Batches divides a batch, PerDomain images times the number of source domains, among these.
+	Batches Batches `json:"batches,omitempty"`
 	// EpochOf selects the images that one epoch passes through once.
 	EpochOf EpochOf `json:"epoch_of"`
 	// EvaluateEvery is the number of epochs between evaluations; 0 and 1 evaluate after every

@@ -52,6 +52,20 @@ func TestProtocols(t *testing.T) {
 	}
 }
 
+// Batches of images in place of domains have mean losses at the rate of means, and joint statistics.
+func TestBatchesOfImages(t *testing.T) {
+	for _, preset := range config.Presets() {
+		c := configtest.New(t, "features", "photo", "fixmatch", preset, "schedule.batches", config.EqualImages)
+		d := configtest.New(t, "features", "photo", "fixmatch", preset, "generalization.reduction", config.MeanOverDomains)
+		if g := c.Generalization; g.Reduction != config.MeanOverDomains || g.BatchNorm != config.Joint || c.Optimizer != d.Optimizer {
+			t.Errorf("%s: %s, %s and %+v", preset, g.Reduction, g.BatchNorm, c.Optimizer)
+		}
+		if err := c.Validate(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // From scratch, losses that are sums over domains have a third of the rate of means.
 func TestRatesOfSums(t *testing.T) {
 	for method, want := range map[string][2]float64{ // presets paper and authors

@@ -176,12 +176,21 @@ var table = []Setting{
 		Default: "none", value: is("")},
 	{Path: "network.pixels", Help: "pixel normalisation of an ONNX network: imagenet, clip, half, unit or raw", More: "half scales pixels to -1 to 1, unit to 0 to 1; raw leaves 0 to 255, for a network with its preprocessing inside.", Zero: "imagenet", Words: words(CLIPPixels, HalfPixels, UnitPixels, RawPixels),
 		Default: "imagenet", value: is("")},
+	{Path: "network.head_start", Help: "initial class head: random, or logistic (fitted to the labels)", More: "logistic fits logistic regression to the labels before training, on the features of a linear network. It is for objectives ceg, erm and fixmatch.",
+		Zero: "random", Words: words(Logistic), Default: "random", value: is("")},
 	{Path: "network.domain_hidden", Help: "widths of the domain head's hidden layers", Range: "[1, 8192]",
 		Default: "128 and 64", value: is([]int{128, 64})},
 	{Path: "network.domain_relu", Help: "activations between the domain head's layers", Default: presets, value: byPreset(true, false)},
 
+	{Path: "schedule.batches", Help: "batches: equal domains, or images from all domains together", More: "images lets domains count by their size. It is for objectives erm and fixmatch.",
+		Zero: "domains", Words: words(EqualImages), Default: "domains", value: is("")},
 	{Path: "generalization.reduction", Help: "how losses are reduced over domains", Words: words(MeanOverDomains, SumOverDomains),
-		Default: presets, value: byPreset(MeanOverDomains, SumOverDomains)},
+		Default: "the preset's; mean with schedule.batches images", value: func(d *draft) any {
+			if d.Schedule.Batches == EqualImages {
+				return MeanOverDomains
+			}
+			return byPreset(MeanOverDomains, SumOverDomains)(d)
+		}},
 	{Path: "schedule.epochs", Flag: "epochs", Help: "number of epochs", Range: "[1, 1000000]",
 		Default: "the data set's or the protocol's; with preset ledg 20 on features, twice as many on images without weights", value: (*draft).epochs},
 	{Path: "schedule.per_domain", Help: "images per domain in a batch", Range: "[2, 65536]",
@@ -295,7 +304,12 @@ var table = []Setting{
 			return d.Generalization.Objective == CEG && d.Preset != Ledg || usesDomains(d.Exploration.Strategy)
 		}},
 	{Path: "generalization.batch_norm", Help: "images that share batch statistics", Words: words(Joint, PerDomain),
-		Default: presets, value: byPreset(Joint, PerDomain)},
+		Default: "the preset's; joint with schedule.batches images", value: func(d *draft) any {
+			if d.Schedule.Batches == EqualImages {
+				return Joint
+			}
+			return byPreset(Joint, PerDomain)(d)
+		}},
 	{Path: "generalization.target_pass", Help: "effect of pseudo-label passes on running statistics", Words: words(FrozenStats, UpdateStats),
 		Default: presets, value: byPreset(FrozenStats, UpdateStats)},
 	{Path: "generalization.domain_features", Help: "features that train the domain head", Words: words(Reuse, PostUpdate),

@@ -259,6 +259,16 @@ func (c Config) checkObjective(info datasets.Info) error {
 		return against("generalization.style_weights", g.StyleWeights.Name, "it has no use for them")
 	case g.Threshold != "" && (!o.Confidence || g.Consistency == Nothing && o.Reduced):
 		return against("generalization.threshold", g.Threshold, "it has no threshold of confidence")
+	case c.Schedule.Batches == EqualImages && o.Name != ERM && o.Name != FixMatch && !o.Fits:
+		return against("schedule.batches", string(EqualImages), "it needs as many images of every domain")
+	case c.Schedule.Batches == EqualImages && g.BatchNorm == PerDomain:
+		return conflict("schedule.batches", string(EqualImages), "generalization.batch_norm", g.BatchNorm, "batches are not ordered by domain")
+	case c.Network.HeadStart != "" && (!o.Reduced || o.Fits):
+		return against("network.head_start", string(c.Network.HeadStart), "it does not train a class head on these features by SGD alone")
+	case c.Network.HeadStart != "" && c.Network.Name != Linear:
+		return conflict("network.head_start", string(c.Network.HeadStart), "network.name", c.Network.Name, "it fits a linear head on features as they are")
+	case c.Network.HeadStart != "" && g.Average != "":
+		return conflict("network.head_start", string(c.Network.HeadStart), "generalization.average", g.Average, "the average starts from a random head")
 	case g.RSCShare != 0 && o.Name != RSCDomainBed:
 		return against("generalization.rsc_share", g.RSCShare, "it is "+RSCDomainBed+"'s alone")
 	case g.Average != "" && o.OwnHeads:

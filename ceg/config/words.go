@@ -85,6 +85,26 @@ const (
 	OverLabelled EpochOf = "labelled"
 )
 
+// Batches is the rule that divides a batch among the source domains.
+type Batches string
+
+const (
+	// EqualDomains takes as many images from every domain, so that each image of a small domain
+	// counts more.
+	EqualDomains Batches = ""
+	// EqualImages takes the same number of images from all domains together, so that every image
+	// counts equally and an epoch passes over all of them.
+	EqualImages Batches = "images"
+)
+
+// HeadStart names the initial weights of the class head; empty for random ones.
+type HeadStart string
+
+// Logistic starts from logistic regression on the labels before training (linear probing, then
+// training: Kumar et al., "Fine-Tuning can Distort Pretrained Features and Underperform
+// Out-of-Distribution", ICLR 2022).
+const Logistic HeadStart = "logistic"
+
 // Oracle is the kind of annotator.
 type Oracle string
 

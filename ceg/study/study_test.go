@@ -142,7 +142,7 @@ func TestParseRefuses(t *testing.T) {
 		{"methods outside of runs", head + "runs: [{methods: [ceg]}]\n", "s.yaml:3: methods: a study with runs has its methods there"},
 		{"unknown setting", head + "set:\n  schedule.epochs: 3\n  generalization.deltas: 0.1\n", `s.yaml:6: set.generalization.deltas: no such setting; did you mean generalization.delta?`},
 		{"unknown group", head + "set: {training.epochs: 3}\n", `s.yaml:4: set.training.epochs: no such setting; did you mean schedule.epochs?`},
-		{"group", head + "set: {schedule: 3}\n", "s.yaml:4: set.schedule: no such setting; there are schedule.epoch_of, "},
+		{"group", head + "set: {schedule: 3}\n", "s.yaml:4: set.schedule: no such setting; there are schedule.batches, "},
 		{"too deep", head + "set: {schedule.epochs.first: 3}\n", "s.yaml:4: set.schedule.epochs.first: no such setting"},
 		{"text for a number", head + "set:\n  generalization.delta: much\n", `s.yaml:5: set.generalization.delta: "much", want a number`},
 		{"fraction for a count", head + "set: {schedule.epochs: 2.5}\n", "schedule.epochs: 2.5, want a whole number"},

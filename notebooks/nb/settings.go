@@ -21,10 +21,10 @@ type settingNames struct {
 	ThresholdStart, ThresholdEnd, ThresholdBase, DomainLoss, BatchNorm, TargetPass, DomainFeatures, Average,
 	Threshold, RscShare, ObjectiveCode string
 
-	Weights, Name, Width, Pooling, Precision, Devices, Freeze, HeadEpochs, LoraRank, LoraAlpha, Output,
+	Weights, Name, Width, Pooling, Precision, Devices, Freeze, HeadEpochs, HeadStart, LoraRank, LoraAlpha, Output,
 	Tokens, Pixels, DomainHidden, DomainRelu string
 
-	Epochs, PerDomain, EpochOf, EvaluateEvery, Timing, QueryAfter, QueryShares string
+	Epochs, PerDomain, Batches, EpochOf, EvaluateEvery, Timing, QueryAfter, QueryShares string
 
 	BackboneRate, ClassHeadRate, DomainHeadRate, Momentum, WeightDecay, Nesterov, DropAt string
 }

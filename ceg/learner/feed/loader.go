@@ -18,6 +18,9 @@ type Config struct {
 	// Batch is the number of examples per domain in a batch. 16 in the paper and the
 	// published code.
 	Batch int
+	// Pooled draws the K*Batch examples of a batch from all domains together, in no order of
+	// domains, so that a pass ends with the examples and not with the smallest domain.
+	Pooled bool
 	// Workers is the number of goroutines that augment images. Zero means GOMAXPROCS.
 	Workers int
 	// Batches is the number of batches in memory, including the one in use. Zero means 3.

@@ -25,10 +25,9 @@ type draw struct {
 // newPlan draws an epoch. The subsets must have been checked.
 func newPlan(cfg *Config, epoch int, subsets *Subsets) plan {
 	var p plan
-	k := len(cfg.Domains)
 	var samplers [roles]*balanced
 	for r, subset := range subsets.byRole() {
-		samplers[r] = newBalanced(subset, k, cfg.Batch)
+		samplers[r] = newBalanced(subset, cfg)
 	}
 	p.iterations = subsets.Iterations
 	if p.iterations == 0 {
@@ -55,15 +54,23 @@ func newPlan(cfg *Config, epoch int, subsets *Subsets) plan {
 	return p
 }
 
-// balanced cuts a subset into the batches of a pass, size examples from each domain.
+// balanced cuts a subset into the batches of a pass, size examples from each domain; if pooled,
+// all domains are one.
 type balanced struct {
 	size, n int
 	domain  [][]int // positions in the subset by domain
 }
 
-func newBalanced(p *Subset, k, size int) *balanced {
+func newBalanced(p *Subset, cfg *Config) *balanced {
+	k, size := len(cfg.Domains), cfg.Batch
+	if cfg.Pooled {
+		k, size = 1, k*size
+	}
 	s := &balanced{size: size, n: len(p.Example), domain: make([][]int, k)}
 	for i, d := range p.Domain {
+		if cfg.Pooled {
+			d = 0
+		}
 		s.domain[d] = append(s.domain[d], i)
 	}
 	return s

@@ -118,6 +118,31 @@ func checkBalanced(t *testing.T, subset *Subset, d draw, batch, k int) {
 	}
 }
 
+// A pooled pass draws every example at most once, in proportion to the domains' sizes.
+func TestPooledPlan(t *testing.T) {
+	cfg := Config{Seed: 3, Domains: names(3), Batch: 4, Pooled: true}
+	subsets := Subsets{
+		Labelled:   testSubset(weak, 0, 1, 30, 5),
+		Unlabelled: testSubset(weak, 500, 100, 3, 20).without(),
+	}
+	p := newPlan(&cfg, 0, &subsets)
+	if p.iterations != 10 {
+		t.Fatalf("%d iterations, want 123/12 = 10", p.iterations)
+	}
+	for r, passes := range map[role]int{labelled: 4, unlabelled: 1} {
+		d := p.draws[r]
+		if d.slots != 12 || len(d.at) != 120 || d.passes != passes {
+			t.Errorf("%v: %d slots, %d positions, %d passes", r, d.slots, len(d.at), d.passes)
+		}
+		count := map[int]int{}
+		for _, at := range d.at {
+			if count[at]++; count[at] > passes {
+				t.Errorf("%v: position %d comes more than once a pass", r, at)
+			}
+		}
+	}
+}
+
 func TestEmptyDomainIsFilledFromTheOthers(t *testing.T) {
 	cfg := Config{Seed: 3, Domains: names(3), Batch: 4}
 	subsets := Subsets{

@@ -21,28 +21,8 @@ type fitted struct {
 func (t *Trainer) fit(ctx context.Context, subsets feed.Subsets, after func(Step)) (sum Trained, err error) {
 	from := subsets.Labelled
 	if last := t.fitted; last.terms == nil || !slices.Equal(last.examples, from.Example) || !slices.Equal(last.labels, from.Label) {
-		p, err := t.Predict(ctx, from.Example)
+		h, err := t.fitHead(ctx, t.Objective, subsets)
 		if err != nil {
-			return sum, err
-		}
-		s := objective.Samples{Features: p.Features, Labels: from.Label, Domains: from.Domain, Classes: t.Classes}
-		if t.Groups != nil {
-			for _, i := range from.Example {
-				s.Groups = append(s.Groups, t.Groups[i])
-			}
-		}
-		if others := subsets.Unlabelled.Example; t.Objective.Pool && len(others) > 0 {
-			u, err := t.Predict(ctx, others)
-			if err != nil {
-				return sum, err
-			}
-			s.Unlabelled = u.Features
-		}
-		h, err := t.Objective.Fit(s)
-		if err != nil {
-			return sum, fmt.Errorf("objective %s: %w", t.Objective.Name, err)
-		}
-		if err := t.Learner.SetClassHead(h.Weight, h.Bias); err != nil {
 			return sum, err
 		}
 		t.fitted = fitted{slices.Clone(from.Example), slices.Clone(from.Label), nil}
@@ -53,4 +33,30 @@ func (t *Trainer) fit(ctx context.Context, subsets feed.Subsets, after func(Step
 	sum = Trained{Steps: 1, Terms: slices.Clone(t.fitted.terms), Loss: t.fitted.terms[0].Value}
 	after(Step{Number: 1, Of: 1, Loss: sum.Loss})
 	return sum, nil
+}
+
+// fitHead fits the class head by an objective with [objective.Objective.Fit], and sets it.
+func (t *Trainer) fitHead(ctx context.Context, o objective.Objective, subsets feed.Subsets) (h objective.Fitted, err error) {
+	from := subsets.Labelled
+	p, err := t.Predict(ctx, from.Example)
+	if err != nil {
+		return h, err
+	}
+	s := objective.Samples{Features: p.Features, Labels: from.Label, Domains: from.Domain, Classes: t.Classes}
+	if t.Groups != nil {
+		for _, i := range from.Example {
+			s.Groups = append(s.Groups, t.Groups[i])
+		}
+	}
+	if others := subsets.Unlabelled.Example; o.Pool && len(others) > 0 {
+		u, err := t.Predict(ctx, others)
+		if err != nil {
+			return h, err
+		}
+		s.Unlabelled = u.Features
+	}
+	if h, err = o.Fit(s); err != nil {
+		return h, fmt.Errorf("objective %s: %w", o.Name, err)
+	}
+	return h, t.Learner.SetClassHead(h.Weight, h.Bias)
 }

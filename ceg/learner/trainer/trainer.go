@@ -62,7 +62,7 @@ func New(c config.Config, b engine.Backend, o learner.Options) (_ *Trainer, err 
 // workers is the number of goroutines that augment images, 0 for GOMAXPROCS.
 func (t *Trainer) SetExamples(x *examples.Set, domains []string, workers int) (err error) {
 	t.examples = x
-	t.loader, err = feed.New(x.Source, feed.Config{Seed: t.c.Seed, Domains: domains, Batch: t.c.Schedule.PerDomain, Workers: workers})
+	t.loader, err = feed.New(x.Source, feed.Config{Seed: t.c.Seed, Domains: domains, Batch: t.c.Schedule.PerDomain, Pooled: t.c.Schedule.Batches == config.EqualImages, Workers: workers})
 	return err
 }
 
@@ -156,6 +156,11 @@ type Step struct {
 func (t *Trainer) Epoch(ctx context.Context, number, before int, subsets feed.Subsets, after func(Step)) (sum Trained, err error) {
 	if t.Objective.Fit != nil {
 		return t.fit(ctx, subsets, after)
+	}
+	if number == 0 && t.c.Network.HeadStart == config.Logistic {
+		if _, err := t.fitHead(ctx, objective.LogisticRegression(), subsets); err != nil {
+			return sum, err
+		}
 	}
 	if t.labelledBatch > 0 {
 		subsets.Iterations = max(1, len(subsets.Labelled.Example)/t.labelledBatch)
