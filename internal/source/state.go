@@ -15,7 +15,7 @@ type variable struct {
 
 // variableOf is the variable that an identifier stands for; ok is false for anything else.
 func (p *pkg) variableOf(id *ast.Ident) (v variable, ok bool) {
-	//lint:ignore SA1019 the code need not type-check, and an identifier that is taken for a variable is refused at worst
+	// The code need not type-check; an identifier that is taken for a variable is refused at worst.
 	o := id.Obj
 	if o == nil { // of another file, of an import or built in
 		for _, d := range p.named[id.Name] {
@@ -24,7 +24,6 @@ func (p *pkg) variableOf(id *ast.Ident) (v variable, ok bool) {
 		}
 		return variable{nil, id.Name}, ok
 	}
-	//lint:ignore SA1019 as above
 	if o.Kind != ast.Var {
 		return v, false
 	}
@@ -122,7 +121,6 @@ func (p *pkg) written(n ast.Node) (list []*ast.Ident) {
 	switch n := n.(type) {
 	case *ast.AssignStmt:
 		for _, e := range n.Lhs {
-			//lint:ignore SA1019 an := declares those whose declaration it is
 			if id, ok := e.(*ast.Ident); n.Tok != token.DEFINE || ok && id.Obj != nil && id.Obj.Decl != any(n) {
 				add(e)
 			}
