@@ -43,7 +43,11 @@ var (
 	classColumns = []string{"label", "class", "category"}
 	// taxonColumns name classes, too, if those columns do not; a rank of taxonomy is the last choice.
 	taxonColumns = []string{"species", "class_name", "category_name", "label_name", "species_name", "common_name", "species_common_name", "vernacular_name",
-		"scientific_name"}
+		"scientific_name", "taxon", "taxon_name", "choice"}
+	// rankColumns beside class make it a rank, and so do values that are all of rankClasses.
+	rankColumns = []string{"genus", "family", "order", "phylum", "kingdom"}
+	rankClasses = strings.Fields("mammalia aves reptilia amphibia squamata testudines actinopterygii actinopteri teleostei chondrichthyes elasmobranchii insecta arachnida " +
+		"malacostraca diplopoda chilopoda gastropoda bivalvia cephalopoda asteroidea echinoidea anthozoa magnoliopsida liliopsida pinopsida polypodiopsida bryopsida agaricomycetes")
 	siteColumns = []string{"site", "site_id", "site_name"}
 	// placeColumns may be sites, if the user says so.
 	placeColumns = []string{"deployment_id", "deployment", "location_id", "location_name", "location", "station_id", "station", "camera_id", "camera"}
@@ -52,11 +56,12 @@ var (
 	splitColumns = []string{"split", "subset", "partition"}
 )
 
-// Missing reports whether a cell stands for a missing value, as pandas (its default na_values), R
-// and spreadsheets write one.
+// Missing reports whether a cell stands for a missing value, as pandas (its default na_values), R,
+// spreadsheets, MATLAB and Wildlife Insights write one.
 func Missing(cell string) bool {
 	switch strings.TrimSpace(cell) {
-	case "", "-", "NaN", "nan", "-NaN", "-nan", "NA", "N/A", "n/a", "<NA>", "NaT", "None", "NULL", "Null", "null",
+	case "", "-", "NaN", "nan", "NAN", "-NaN", "-nan", "NA", "N/A", "n/a", "N.A.", "n.a.", "<NA>", "NaT", "None", "NONE", "NULL", "Null", "null",
+		"#NV", "No CV Result", "unlabelled", "unlabeled",
 		"#N/A", "#N/A N/A", "#NA", "#NULL!", "#VALUE!", "#REF!", "#DIV/0!", "#NAME?", "#NUM!", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN":
 		return true
 	}
@@ -119,7 +124,7 @@ func (c *chooser) note(also []string) string {
 			text += fmt.Sprintf(" and %d more", more)
 		}
 	}
-	if others > 0 {
+	if others > 0 || c.rank >= 0 && slices.Contains(c.class, c.rank) {
 		text += "; --class-column chooses another class"
 	}
 	if c.site == nil && c.place != nil {

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -38,7 +39,7 @@ func (c *column) add(cell string) {
 	if strings.ContainsAny(text, `/\`) {
 		c.paths++
 	}
-	if namesFile.MatchString(text) {
+	if namesFile.MatchString(text) && !strings.Contains(text, "://") {
 		c.files++
 	}
 	if _, err := strconv.ParseFloat(text, 64); err == nil {
@@ -50,6 +51,32 @@ func (c *column) add(cell string) {
 	if c.last = text; len(c.values) < maxValues {
 		c.values[text] = true
 	}
+}
+
+// splits returns how many values of a column name splits, and how many splits.
+func (c *column) splits() (values, kinds int) {
+	var of [3]bool
+	for text := range c.values {
+		if s, ok := ParseSplit(text); ok {
+			of[s], values = true, values+1
+		}
+	}
+	for _, is := range of {
+		if is {
+			kinds++
+		}
+	}
+	return values, kinds
+}
+
+// only reports whether all values are among some, in any case.
+func (c *column) only(some []string) bool {
+	for text := range c.values {
+		if !slices.Contains(some, strings.ToLower(text)) {
+			return false
+		}
+	}
+	return c.filled > 0
 }
 
 // mostly reports whether more than half of the filled cells are of a kind.
@@ -118,7 +145,7 @@ func (c *chooser) begin(head []string) error {
 	}
 	at := func(name string) int { return sheet.Column(head, name) }
 	genus := at("genus")
-	if genus >= 0 || at("order") >= 0 || at("family") >= 0 {
+	if sheet.Column(head, rankColumns...) >= 0 {
 		c.rank = at("class")
 	}
 	for _, name := range slices.Concat(classColumns, taxonColumns) {
@@ -192,13 +219,15 @@ func (c *chooser) choose() error {
 	c.numbered = c.group != nil && sheet.Column([]string{c.head[c.group[0]]}, eventColumns...) == 0
 	c.place = c.first(placeColumns, func(x *column) bool { return x.filled > 0 && !x.mostly(x.paths) && !slices.Contains(c.group, x.index) })
 	c.split = c.first(splitColumns, func(x *column) bool {
-		for text := range x.values {
-			if _, ok := ParseSplit(text); !ok {
-				return false
-			}
-		}
-		return x.filled > 0
+		splits, _ := x.splits()
+		return splits > 0
 	})
+	for _, x := range c.cells { // of another name, such as set, if there is nothing but splits in it
+		splits, kinds := x.splits()
+		if c.split == nil && kinds > 1 && splits == len(x.values) && !slices.Contains(slices.Concat(c.id, c.class, c.site, c.group), x.index) {
+			c.split = []int{x.index}
+		}
+	}
 	if c.id == nil {
 		return fmt.Errorf("no column but %s may name images: --id-column chooses one", c.called(c.class))
 	}
@@ -216,7 +245,8 @@ func (c *chooser) first(names []string, fits func(x *column) bool) []int {
 }
 
 // chooseID chooses names of files before other texts, and those before numbers; of several names
-// of files, the ones with folders. The folder of a name without one may be in another column.
+// of files, the ones with folders. Beside numbers, names of files count in a column of any name. The
+// folder of a name without one may be in another column.
 func (c *chooser) chooseID() []int {
 	var best *column
 	worth := func(x *column) int {
@@ -237,6 +267,11 @@ func (c *chooser) chooseID() []int {
 	}
 	if best == nil {
 		return nil
+	}
+	for _, x := range c.cells {
+		if worth(best) == 1 && worth(x) > 2 && !slices.Contains(c.class, x.index) {
+			best = x
+		}
 	}
 	// folder returns a column of folders.
 	folder := func(names []string, not []int, least int) []int {
@@ -280,8 +315,19 @@ func (c *chooser) chooseClass() error {
 		}
 		values, filled, words = max(values, len(s.values)), max(filled, s.filled), max(words, s.filled-s.numbers)
 	}
+	if i := sheet.Column(c.head, "class"); i >= 0 && c.rank < 0 && len(list) > 1 && c.cells[i].only(rankClasses) {
+		c.rank = i
+	}
+	order := make([]int, len(list))
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortStableFunc(order, func(a, b int) int { // the rank last
+		return cmp.Compare(slices.Index(c.classes[a], c.rank), slices.Index(c.classes[b], c.rank))
+	})
 	chosen := -1
-	for k, s := range list {
+	for _, k := range order {
+		s := list[k]
 		own := sheet.Column(c.head, classColumns...) == c.classes[k][0]
 		if s.filled > 0 && (len(s.values) > 1 || values < 2) && (s.numbers < s.filled || words == 0) && (own || 2*s.filled >= filled) {
 			chosen = k
@@ -289,13 +335,10 @@ func (c *chooser) chooseClass() error {
 		}
 	}
 	if chosen < 0 {
-		for k := range list { // as it is
-			chosen = k
-			break
-		}
-		if chosen < 0 {
+		if len(order) == 0 {
 			return nil
 		}
+		chosen = order[0] // as it is
 	}
 	c.class = c.classes[chosen]
 	for k, s := range list {

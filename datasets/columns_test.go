@@ -38,6 +38,14 @@ func TestReadColumns(t *testing.T) {
 		names                  ColumnNames
 	}{
 		{"row numbers", "id,file,label\n1,4.png,deer\n2,3.png,fox\n", "4.png=deer 3.png=fox", "not used: id", ColumnNames{}},
+		{"row numbers beside another name", "ID,picture,label\n1,4.png,deer\n2,3.png,fox\n", "4.png=deer 3.png=fox", "not used: ID", ColumnNames{}},
+		{"numbers beside addresses", "id,url,label\n1,https://x/4.png,deer\n2,https://x/3.png,fox\n", "1=deer 2=fox", "not used: url", ColumnNames{}},
+		{"ranks by their values", "path,class,species\n1.png,Mammalia,fox\n2.png,Aves,raven\n", "1.png=fox 2.png=raven", "class is a rank", ColumnNames{}},
+		{"the highest ranks", "path,kingdom,class,taxon\n1.png,Animalia,Mammalia,fox\n2.png,Animalia,Aves,raven\n", "1.png=fox 2.png=raven", "class is a rank", ColumnNames{}},
+		{"splits in another column", "path,label,set\n1.png,deer,train\n2.png,fox,TEST\n", "1.png=deer/train 2.png=fox/TEST", "splits from set", ColumnNames{}},
+		{"a split that is none", "path,label,split\n1.png,deer,test\n2.png,fox,extra\n", "1.png=deer/test 2.png=fox/extra", "splits from split", ColumnNames{}},
+		{"no splits in another column", "path,label,set\n1.png,deer,train\n2.png,fox,bus\n", "1.png=deer 2.png=fox", "not used: set", ColumnNames{}},
+		{"not identified", "path,class,order,common_name\n1.png,No CV Result,No CV Result,No CV Result\n2.png,Aves,P,raven\n3.png,Aves,P,owl\n", "1.png=No CV Result 2.png=raven 3.png=owl", "classes from common_name", ColumnNames{}},
 		{"numbers of pandas", "id,image,label\n1.0,a,deer\n2.0,b,fox\n", "a=deer b=fox", "images from image", ColumnNames{}},
 		{"names of features", "id,label\n17,deer\n18,fox\n", "17=deer 18=fox", "images from id", ColumnNames{}},
 		{"whole paths", "filename,filepath,label\n1.png,a/1.png,deer\n1.png,b/1.png,fox\n", "a/1.png=deer b/1.png=fox", "images from filepath", ColumnNames{}},

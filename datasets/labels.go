@@ -3,6 +3,7 @@ package datasets
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -51,8 +52,8 @@ func ReadLabels(path string) ([]Label, error) {
 }
 
 // ReadTable reads a file of labels. The columns of a CSV file (.csv or .tsv; see package sheet) are
-// chosen by [ReadColumns]. A JSON Lines file (.jsonl) has an object with the fields id, label, site,
-// group and split on each line. Lines with an id alone are ignored: a list of queries is a valid file
+// chosen by [ReadColumns]. A JSON Lines file (.jsonl) has an object with the fields id (or path, file_name),
+// label (or class), site, group and split on each line. Lines with an id alone are ignored: a list of queries is a valid file
 // of labels. In a metadata.csv or metadata.jsonl of Hugging Face, file_name is the path from its
 // folder. IDs are not checked. An error names file and line.
 func ReadTable(path string, names ColumnNames) (t Table, err error) {
@@ -132,8 +133,10 @@ func readLabelsJSON(r *bufio.Reader, path string) ([]Label, error) {
 		if len(bytes.TrimSpace(text)) > 0 {
 			var v struct {
 				ID    *string `json:"id"`
+				Path  *string `json:"path"`
 				File  string  `json:"file_name"`
 				Label string  `json:"label"`
+				Class string  `json:"class"`
 				Group string  `json:"group"`
 				Site  string  `json:"site"`
 				Split string  `json:"split"`
@@ -145,14 +148,17 @@ func readLabelsJSON(r *bufio.Reader, path string) ([]Label, error) {
 			if v.Event != "" {
 				return nil, fmt.Errorf("%s:%d: it is an event of a ledger, not a label", path, line)
 			}
-			if v.File != "" && v.ID == nil && isHubTable(path) {
-				file := beside(path, v.File)
-				v.ID = &file
+			if v.File != "" && isHubTable(path) {
+				v.File = beside(path, v.File)
 			}
-			if v.ID == nil {
+			id := cmp.Or(v.ID, v.Path)
+			if id == nil && v.File != "" {
+				id = &v.File
+			}
+			if id == nil {
 				return nil, fmt.Errorf("%s:%d: it has no id", path, line)
 			}
-			if list, err = addLabel(list, Label{ID: *v.ID, Class: v.Label, Group: present(v.Group), Site: present(v.Site), Split: present(v.Split), Where: fmt.Sprintf("%s:%d", path, line)}); err != nil {
+			if list, err = addLabel(list, Label{ID: *id, Class: cmp.Or(v.Label, v.Class), Group: present(v.Group), Site: present(v.Site), Split: present(v.Split), Where: fmt.Sprintf("%s:%d", path, line)}); err != nil {
 				return nil, err
 			}
 		}

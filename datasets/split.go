@@ -13,9 +13,10 @@ import (
 // splitNames are what people call splits, in lower case. Images that are set apart as unlabelled
 // are trained on.
 var splitNames = map[string]Split{
-	"train": Train, "training": Train, "unlabelled": Train, "unlabeled": Train,
+	"train": Train, "training": Train, "trainval": Train, "unlabelled": Train, "unlabeled": Train,
 	"val": Val, "valid": Val, "validation": Val, "dev": Val, "crossval": Val,
 	"test": Test, "testing": Test, "eval": Test, "evaluation": Test, "holdout": Test, "heldout": Test, "pred": Test,
+	"publictest": Test, "privatetest": Test,
 }
 
 // splitWords matches the words of a name, and splitFillers stand beside a split's name: as in
