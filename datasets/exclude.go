@@ -29,7 +29,7 @@ func Ignored(name string) bool {
 var (
 	imageNames = strings.Fields(".jpg .jpeg .jpe .jfif .png .gif .bmp .tif .tiff .webp .heic .avif")
 	backups    = strings.Fields("~ .bak .backup .orig .original _original .old .sav .save .swp .tmp .temp")
-	halfDone   = strings.Fields(".part .partial .crdownload .download .filepart .opdownload .icloud")
+	halfDone   = strings.Fields(".part .partial .!ut .aria2 .crdownload .download .filepart .opdownload .icloud")
 )
 
 // NoPhoto returns the reason why a file is no photo of its own, by its name: a backup, a download
@@ -49,7 +49,10 @@ func NoPhoto(name string) (photo, reason string) {
 	}
 	if m := emacs.FindStringSubmatch(lower); m != nil {
 		lower = m[1] + m[2] + "~"
+	} else if m := numberedCopy.FindStringSubmatch(lower); m != nil { // as wget and logrotate number them
+		lower = m[1] + "~"
 	}
+	lower = strings.TrimRight(lower, "0123456789") // .bak2
 	for _, end := range backups {
 		if rest, ok := strings.CutSuffix(lower, end); ok && slices.Contains(imageNames, path.Ext(rest)) {
 			return name, "a backup of an image, by its name"
@@ -60,6 +63,9 @@ func NoPhoto(name string) (photo, reason string) {
 
 // emacs matches numbered backups and files that are saved automatically.
 var emacs = regexp.MustCompile(`^(?:(.+)\.~\d+~|#(.+)#)$`)
+
+// numberedCopy matches an image's name with a number behind its ending.
+var numberedCopy = regexp.MustCompile(`^(.+\.[a-z]+)\.\d{1,3}$`)
 
 // CheckPatterns returns an error for patterns of Options.Patterns that are none.
 func CheckPatterns(patterns []string) error {

@@ -15,7 +15,7 @@ import (
 
 func TestNoPhoto(t *testing.T) {
 	for name, want := range map[string]string{
-		"a.jpg~": "backup", "A.JPG.BAK": "backup", "a.tif.orig": "backup", "a.jpg_original": "backup", "a.png.~12~": "backup", "#a.png#": "backup",
+		"a.jpg~": "backup", "A.JPG.BAK": "backup", "a.tif.orig": "backup", "a.jpg_original": "backup", "a.png.~12~": "backup", "#a.png#": "backup", "a.jpg.1": "backup", "a.jpg.bak2": "backup", "a.jpg.!ut": "partial",
 		"a.webp.old": "backup", "a.jpg.tmp": "backup", "a.jpg.part": "partial", "Unconfirmed 1.crdownload": "partial", "a.JPG.download": "partial",
 		".a.jpg.icloud": "iCloud",
 		"a.jpg":         "", "a copy.jpg": "", "a.jpg.jpg": "", "bak.jpg": "", "a.bak.jpg": "", "parts": "", "notes.bak": "", "._a.jpg": "", "a~b.jpg": "",

@@ -45,9 +45,16 @@ const (
 	Compressed   Format = "a compressed file"
 	SevenZip     Format = "a 7z archive"
 	RAR          Format = "a RAR archive"
+	Arrow        Format = "an Arrow file, as Hugging Face's data sets and feather have"
+	Pickle       Format = "a pickle of Python"
+	MATLAB       Format = "a file of MATLAB"
+	Access       Format = "a database of Access"
 )
 
-const importIt = "ledg label import --format %s reads it"
+const (
+	importIt = "ledg label import --format %s reads it"
+	write    = "write its %s as a CSV file, and its images, if it has some, as files of a folder"
+)
 
 // advice says what to do with a file of each format.
 var advice = map[Format]string{
@@ -59,11 +66,11 @@ var advice = map[Format]string{
 	CVAT:         fmt.Sprintf(importIt, "cvat"),
 	VOC:          "crop the photos to the boxes, or give a table with the columns path and label",
 	Datumaro:     fmt.Sprintf(importIt, "datumaro"),
-	FiftyOne:     fmt.Sprintf(importIt, "fiftyone"),
+	FiftyOne:     "ledg label import --format fiftyone reads the folder that it is in",
 	Excel:        "save it as CSV (UTF-8)",
 	OpenDocument: "save it as CSV (UTF-8)",
 	SQLite:       "export its table as a CSV file",
-	Parquet:      "write its rows as a CSV file, and its images, if it has some, as files of a folder",
+	Parquet:      fmt.Sprintf(write, "rows"),
 	NumPy:        "as features, give it with --dataset features",
 	PyTorch:      "write its images as files of a folder and its labels as a CSV file",
 	HDF5:         "write its images as files of a folder and its labels as a CSV file",
@@ -73,6 +80,10 @@ var advice = map[Format]string{
 	Compressed:   "unpack it (tar -xf for .tar.gz and the like, gunzip, unxz or unzstd for one file) and give what was in it",
 	SevenZip:     "unpack it (7z x FILE) and give the folder",
 	RAR:          "unpack it (unrar x FILE) and give the folder",
+	Arrow:        fmt.Sprintf(write, "rows"),
+	Pickle:       fmt.Sprintf(write, "labels"),
+	MATLAB:       fmt.Sprintf(write, "labels"),
+	Access:       "export its table as a CSV file",
 }
 
 // Error is the error of a file of a foreign format.
@@ -101,7 +112,9 @@ var magics = []struct {
 }{
 	{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", Excel}, {"SQLite format 3\x00", SQLite}, {"PAR1", Parquet}, {"\x89HDF\r\n\x1a\n", HDF5},
 	{"7z\xbc\xaf\x27\x1c", SevenZip}, {"Rar!\x1a\x07", RAR}, {"\x1f\x8b", Compressed}, {"\xfd7zXZ\x00", Compressed}, {"BZh", Compressed},
-	{"\x28\xb5\x2f\xfd", Compressed},
+	{"\x28\xb5\x2f\xfd", Compressed}, {"ARROW1", Arrow}, {"FEA1", Arrow}, {"\xff\xff\xff\xff\x10\x00\x00\x00", Arrow}, {"\xff\xff\xff\xff\x18\x00\x00\x00", Arrow},
+	{"\x80\x02}", Pickle}, {"\x80\x03", Pickle}, {"\x80\x04\x95", Pickle}, {"\x80\x05\x95", Pickle}, {"MATLAB 5.0 MAT-file", MATLAB},
+	{"\x00\x01\x00\x00Standard ", Access},
 }
 
 // sniffed is how much of a file is read, in bytes.
@@ -138,6 +151,10 @@ func Of(path string) Format {
 		return CVAT
 	case bytes.HasPrefix(text, []byte("<")) && bytes.Contains(text, []byte("<annotation")):
 		return VOC
+	}
+	head, _, _ = bytes.Cut(text, []byte("\n"))
+	if line := strings.ToLower(string(head)); strings.Contains(line, "max_confidence") && strings.Contains(line, "detections") || strings.Contains(line, "bbox") && strings.Contains(line, "conf") {
+		return MegaDetector
 	}
 	return ""
 }
@@ -247,7 +264,7 @@ func fields(d *json.Decoder, at string, depth int, names map[string]bool) error 
 }
 
 // ends are the ends of names by which [Folder] looks into a file.
-var ends = []string{".tar", ".tgz", ".gz", ".xz", ".bz2", ".zst", ".zip", ".7z", ".rar", ".parquet", ".h5", ".hdf5", ".npz", ".pt"}
+var ends = []string{".tar", ".tgz", ".gz", ".xz", ".bz2", ".zst", ".zip", ".7z", ".rar", ".parquet", ".h5", ".hdf5", ".npz", ".pt", ".arrow", ".feather", ".mat", ".pkl", ".001"}
 
 // Folder returns an *Error for the first file of a folder, at any depth, that is an archive or another
 // file that may have the images which the folder lacks.

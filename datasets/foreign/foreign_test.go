@@ -51,7 +51,10 @@ func TestOf(t *testing.T) {
 		{"a.ods", zipped("mimetype", "content.xml"), OpenDocument}, {"a.zip", zipped("a.jpg"), Zip}, {"a.npz", zipped("x.npy"), NumPy}, {"a.pt", zipped("data.pkl"), PyTorch},
 		{"a.tar", tarred("a.jpg"), Tar}, {"a.tar", tarred("0.jpg", "0.cls"), WebDataset}, {"a.tgz", "\x1f\x8b\x08", Compressed}, {"a.7z", "7z\xbc\xaf\x27\x1c", SevenZip},
 		{"a.rar", "Rar!\x1a\x07\x00", RAR}, {"a.ddb", "SQLite format 3\x00", SQLite}, {"a.parquet", "PAR1", Parquet}, {"a.h5", "\x89HDF\r\n\x1a\n", HDF5},
-		{"a.csv", "path,label\n", ""}, {"a.jsonl", `{"id":"a","labels":1,"classes":2}`, ""}, {"a.json", strings.Repeat("[", 1<<16), ""}, {"empty", "", ""}, {"a.json", `{"a":1}`, ""},
+		{"a.feather", "ARROW1\x00\x00", Arrow}, {"data-00000-of-00001.arrow", "\xff\xff\xff\xff\x10\x00\x00\x00", Arrow}, {"a.pkl", "\x80\x04\x95\x01", Pickle},
+		{"a.mat", "MATLAB 5.0 MAT-file, Platform", MATLAB}, {"a.mdb", "\x00\x01\x00\x00Standard Jet DB\x00", Access},
+		{"a.csv", "image_path,max_confidence,detections\na.jpg,0.9,[]\n", MegaDetector}, {"a.csv", "file,category,conf,bbox\n", MegaDetector},
+		{"a.csv", "path,label,confidence\n", ""}, {"a.csv", "path,label\n", ""}, {"a.jsonl", `{"id":"a","labels":1,"classes":2}`, ""}, {"a.json", strings.Repeat("[", 1<<16), ""}, {"empty", "", ""}, {"a.json", `{"a":1}`, ""},
 	} {
 		path := filepath.Join(dir, c.name)
 		if err := os.WriteFile(path, []byte(c.text), 0o666); err != nil {

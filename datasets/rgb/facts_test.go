@@ -218,16 +218,19 @@ func TestAnimatedWebP(t *testing.T) {
 func TestStrangeNames(t *testing.T) {
 	preamble := strings.Repeat("\x00", 128)
 	for head, want := range map[string]string{
-		preamble + "DICM\x02\x00":             "DICOM",
-		strings.Repeat("x", 128) + "DICM":     "DICOM",
-		"\x08\x00\x05\x00CS\x0a\x00ISO_IR":    "DICOM",
-		preamble + "\x00\x00\x00\x00":         "placeholder",
-		"IIRO\x08\x00":                        "raw",
-		"II+\x00\x08\x00":                     "BigTIFF",
-		"SIMPLE  =                    T":      "FITS",
-		"version https://git-lfs.github.com/": "Git LFS",
-		"<!DOCTYPE html><html>":               "web page",
-		"8BPS\x00\x01":                        "Photoshop",
+		preamble + "DICM\x02\x00":                  "DICOM",
+		strings.Repeat("x", 128) + "DICM":          "DICOM",
+		"\x08\x00\x05\x00CS\x0a\x00ISO_IR":         "DICOM",
+		"\x08\x00\x05\x00\x0a\x00\x00\x00ISO_IR":   "DICOM",
+		"\x08\x00\x00\x00\x04\x00\x00\x00\x9c\x01": "DICOM",
+		"../.git/annex/objects/x":                  "git-annex",
+		preamble + "\x00\x00\x00\x00":              "placeholder",
+		"IIRO\x08\x00":                             "raw",
+		"II+\x00\x08\x00":                          "BigTIFF",
+		"SIMPLE  =                    T":           "FITS",
+		"version https://git-lfs.github.com/":      "Git LFS",
+		"<!DOCTYPE html><html>":                    "web page",
+		"8BPS\x00\x01":                             "Photoshop",
 	} {
 		err := Recognise("x", strings.NewReader(head))
 		if err == nil || !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), want) {

@@ -25,11 +25,13 @@ var foreign = []struct{ magic, title, do string }{
 	{"P5\n", "PGM", toPNG}, {"P6\n", "PPM", toPNG},
 	{strings.Repeat("?", 128) + "DICM", "DICOM", dicom}, {"\x02\x00\x00\x00UL", "DICOM", dicom},
 	{"\x08\x00?\x00CS", "DICOM", dicom}, {"\x08\x00?\x00UI", "DICOM", dicom}, {"\x08\x00?\x00UL", "DICOM", dicom},
+	{"\x08\x00\x00\x00\x04\x00\x00\x00", "DICOM", dicom}, {"\x08\x00\x05\x00?\x00\x00\x00ISO", "DICOM", dicom},
 	{"SIMPLE  =", "FITS", "convert it to PNG with one scale for all images, with astropy"},
 	{"\x5c\x01\x00\x00", "NIfTI", "write its slices as PNG, with: med2image -i FILE -o COPY.png"},
 	{"ZISRAWFILE", "a microscope's CZI", bioformats}, {"\xda\xce\xbe\x0a", "a microscope's ND2", bioformats}, {"p\x00\x00\x00????*", "a microscope's LIF", bioformats},
 	{"II+\x00", "BigTIFF", bigTIFF}, {"MM\x00+", "BigTIFF", bigTIFF},
 	{"version https://git-lfs", "a pointer of Git LFS, not the file", "fetch it, with: git lfs pull"},
+	{"/annex/objects/", "a pointer of git-annex, not the file", annex}, {"../.git/annex", "a pointer of git-annex, not the file", annex},
 	{"<!DOCTYPE", "a web page, not the image", again}, {"<!doctype", "a web page, not the image", again}, {"<html", "a web page, not the image", again},
 }
 
@@ -43,6 +45,7 @@ const (
 	dicom      = "convert it with its window, which also inverts MONOCHROME1, with: dcmj2pnm --use-window 1 --write-png FILE COPY.png"
 	bioformats = "convert it, with: bfconvert FILE COPY_%z_%c.tif"
 	bigTIFF    = "convert it, with: tiffcp FILE COPY.tif, or gdal_translate -co BIGTIFF=NO FILE COPY.tif"
+	annex      = "fetch it, with: git annex get FILE"
 	again      = "download it again"
 )
 

@@ -78,6 +78,9 @@ func Read(path string, most int64, maxLine int, head func(names []string) error,
 	}
 	defer file.Close()
 	r, comma, skipped := plain(file, maxLine)
+	if begin, _ := r.Peek(64); bytes.IndexByte(begin, 0) >= 0 || bytes.HasPrefix(bytes.TrimSpace(begin), []byte(`{"`)) || bytes.HasPrefix(bytes.TrimSpace(begin), []byte(`[{`)) {
+		return fmt.Errorf("%s: it is no table but JSON or a file of another program: save it as CSV (UTF-8)", path)
+	}
 	c := csv.NewReader(r)
 	c.Comma, c.FieldsPerRecord, c.TrimLeadingSpace = comma, -1, comma != '\t'
 	names, err := c.Read()
@@ -108,7 +111,7 @@ func Read(path string, most int64, maxLine int, head func(names []string) error,
 		case len(cells) < len(names):
 			x.Err = fmt.Errorf("it has %d fields, want %d", len(cells), len(names))
 		case filled > len(names):
-			x.Err = fmt.Errorf("it has %d fields, want %d; a cell with the separator in it needs quotes around it", filled, len(names))
+			x.Err = fmt.Errorf("it has %d fields, want %d; a cell with the separator in it needs quotes around it; R leaves out the name of row names: row.names = FALSE", filled, len(names))
 		}
 		if err := row(x); err != nil {
 			return err
@@ -129,9 +132,9 @@ func Read(path string, most int64, maxLine int, head func(names []string) error,
 func plain(file io.Reader, maxLine int) (r *bufio.Reader, comma rune, skipped int) {
 	const head = 1 << 16
 	raw, text := bufio.NewReader(file), encoding.Nop
-	if b, _ := raw.Peek(2); len(b) == 2 && b[1] == 0 {
+	if b, _ := raw.Peek(4); len(b) == 4 && b[0] != 0 && b[1] == 0 && b[3] == 0 {
 		text = unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)
-	} else if len(b) == 2 && b[0] == 0 {
+	} else if len(b) == 4 && b[0] == 0 && b[1] != 0 && b[2] == 0 {
 		text = unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)
 	}
 	r = bufio.NewReaderSize(transform.NewReader(raw, unicode.BOMOverride(text.NewDecoder())), head)

@@ -66,11 +66,11 @@ func TestRead(t *testing.T) {
 			t.Errorf("%s: %q, %v", line, got, err)
 		}
 	}
-	if got, err := read(t, "id,label\na\nb,cat,dog\n"); err != nil || got != "2: it has 1 fields, want 2; 3: it has 3 fields, want 2; a cell with the separator in it needs quotes around it" {
+	if got, err := read(t, "id,label\na\nb,cat,dog\n"); err != nil || got != "2: it has 1 fields, want 2; 3: it has 3 fields, want 2; a cell with the separator in it needs quotes around it; R leaves out the name of row names: row.names = FALSE" {
 		t.Errorf("%q, %v", got, err)
 	}
 	for text, want := range map[string]string{
-		"": "a.csv:1: it is empty", "id,label\na,\"cat": "a.csv:2: ", "sep=;\nid;label\na;\"cat": "a.csv:3: ", "id,label\n" + strings.Repeat("x", 2000): "a.csv: ",
+		`{"a.png": "cat"}`: "JSON", "[{\"id\": 1}]": "JSON", "\x00\x01\x02\x03id,label\n": "another program", "": "a.csv:1: it is empty", "id,label\na,\"cat": "a.csv:2: ", "sep=;\nid;label\na;\"cat": "a.csv:3: ", "id,label\n" + strings.Repeat("x", 2000): "a.csv: ",
 	} {
 		if got, err := read(t, text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %q, error %v, want %q", text, got, err, want)
