@@ -20,6 +20,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/datasets/regular"
 	"github.com/ledg-go/ledg/datasets/rgb"
+	"github.com/ledg-go/ledg/datasets/sheet"
 )
 
 // outputFlags name the files that commands write.
@@ -61,7 +62,7 @@ func checkOutputs(cmd *cobra.Command, args []string) error {
 		}
 	}
 	for flag, path := range outputs {
-		if err := checkOutput(path, inputs); err != nil {
+		if err := checkOutput(path, inputs); err != nil && (cmd.Name() != "groups" || !isLabels(path)) {
 			return usagef("%s %s: %w; choose another name", flag, path, err)
 		}
 	}
@@ -79,6 +80,9 @@ func checkOutput(path string, inputs []string) error {
 		if (mark != result.ConfigFile || exists(filepath.Join(dir, result.PlaceFile)) || exists(filepath.Join(dir, result.RecordsFile))) && exists(filepath.Join(dir, mark)) && slices.ContainsFunc(names, is) {
 			return fmt.Errorf("it is a file of %s itself", filepath.Clean(dir+"."))
 		}
+	}
+	if isLabels(path) {
+		return errors.New("it is a table of labels")
 	}
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -100,6 +104,20 @@ func checkOutput(path string, inputs []string) error {
 		}
 	}
 	return nil
+}
+
+// isLabels reports whether a file is a CSV table with columns of images and classes that has no
+// predictions.
+func isLabels(path string) (is bool) {
+	if ext := strings.ToLower(filepath.Ext(path)); ext != ".csv" && ext != ".tsv" {
+		return false
+	}
+	const most, line = 1 << 30, 1 << 20
+	sheet.Read(path, most, line, func(head []string) error {
+		is = sheet.Column(head, "path", "file", "filename", "file_name", "image", "id") >= 0 && sheet.Column(head, "label", "class", "species") >= 0 && sheet.Column(head, "probability") < 0
+		return io.EOF
+	}, nil)
+	return is
 }
 
 // isImage reports whether a file begins as an image does.
