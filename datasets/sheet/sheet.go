@@ -78,7 +78,8 @@ func Read(path string, most int64, maxLine int, head func(names []string) error,
 	}
 	defer file.Close()
 	r, comma, skipped := plain(file, maxLine)
-	if begin, _ := r.Peek(64); bytes.IndexByte(begin, 0) >= 0 || bytes.HasPrefix(bytes.TrimSpace(begin), []byte(`{"`)) || bytes.HasPrefix(bytes.TrimSpace(begin), []byte(`[{`)) {
+	begin, _ := r.Peek(64)
+	if begin, _, _ = bytes.Cut(begin, []byte("\n")); bytes.IndexByte(begin, 0) >= 0 || bytes.HasPrefix(bytes.TrimSpace(begin), []byte(`{"`)) || bytes.HasPrefix(bytes.TrimSpace(begin), []byte(`[{`)) {
 		return fmt.Errorf("%s: it is no table but JSON or a file of another program: save it as CSV (UTF-8)", path)
 	}
 	c := csv.NewReader(r)
