@@ -55,7 +55,7 @@ func decode(name string, data []byte) (s Study, root ast.Node, err error) {
 		return s, nil, fmt.Errorf("%s:%d: more than %d values in each other", name, line, maxNesting)
 	}
 	if line := tooMany(tokens); line > 0 {
-		return s, nil, fmt.Errorf("%s:%d: more than %d keys, a study has fewer", name, line, maxKeys)
+		return s, nil, fmt.Errorf("%s:%d: more than %d keys or items of lists, a study has fewer", name, line, maxKeys)
 	}
 	file, err := parser.Parse(tokens, 0)
 	if err != nil {
@@ -120,14 +120,14 @@ func tooDeep(tokens token.Tokens) int {
 	return 0
 }
 
-// maxKeys is how many keys a study may have: the time of the parser grows with their square.
+// maxKeys is how many keys and items of lists a study may have: the time of the parser grows with their square.
 const maxKeys = 5000
 
-// tooMany returns the line of the first key too many, 0 if there is none.
+// tooMany returns the line of the first key or item too many, 0 if there is none.
 func tooMany(tokens token.Tokens) int {
 	keys := 0
 	for _, t := range tokens {
-		if t.Type == token.MappingValueType {
+		if t.Type == token.MappingValueType || t.Type == token.SequenceEntryType {
 			keys++
 		}
 		if keys > maxKeys {

@@ -176,6 +176,7 @@ func TestParseRefuses(t *testing.T) {
 		{"brackets on many lines", strings.Repeat("{a:\n", 1e5), "s.yaml:65: more than 64 values in each other"},
 		{"dashes", "name: a\nruns:\n  " + strings.Repeat("- ", 1e5) + "x", "s.yaml:3: more than 64 values in each other"},
 		{"many keys", strings.Repeat("k: 1\n", 1e4), "s.yaml:5001: more than 5000 keys"},
+		{"many items", "runs:\n" + strings.Repeat("- a\n", 1e4), "s.yaml:5001: more than 5000 keys or items"},
 		{"many keys of a mapping", head + "set:\n" + strings.Repeat("  k: {a: 1}\n", 1e4), "s.yaml:2503: more than 5000 keys"},
 		{"one label, two meanings", "name: a\ndataset: glyphs\nruns:\n  - methods: [ceg]\n  - methods: [ceg]\n    set: {generalization.tau: 0.9}\n", "s.yaml:5: runs[1]: glyphs, preset authors, target cartoon, ceg, 5% labels, seed 1 is already there with other settings"},
 	} {
