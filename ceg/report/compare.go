@@ -31,7 +31,8 @@ func (e *OptionError) Error() string { return e.Option + " " + e.Err.Error() }
 func (e *OptionError) Unwrap() error { return e.Err }
 
 // Compare returns tables of finished runs; each element of dirs is a run or a folder of runs.
-// The first has a row per run with its target accuracy by the three model selection rules. A
+// The first has a row per run with its target accuracy by the three model selection rules. If no
+// run has one, it has the source validation accuracy, and there is no second table. A
 // second follows if a method has several runs or there is a baseline: mean, standard deviation
 // and 95% Student-t interval over seeds per method, for each target and their average. It has the
 // differences to the baseline, paired by seed. An unfinished run is an error, and so are two
@@ -47,7 +48,7 @@ func Compare(dirs []string, o CompareOptions) ([]*result.Table, error) {
 		}
 	}
 	tables := []*result.Table{runsTable(runs)}
-	if o.Baseline != "" || hasSeveral(runs) {
+	if o.Baseline != "" || measured(runs) && hasSeveral(runs) {
 		summary, err := summaryTable(runs, cmp.Or(o.Rule, "last_epoch"), o.Baseline)
 		if err != nil {
 			return nil, err
@@ -55,6 +56,10 @@ func Compare(dirs []string, o CompareOptions) ([]*result.Table, error) {
 		tables = append(tables, summary)
 	}
 	return tables, nil
+}
+
+func measured(runs []*RecordedRun) bool {
+	return slices.ContainsFunc(runs, func(r *RecordedRun) bool { return r.Choices.Measured() })
 }
 
 // runsTable has a row per run. Settings that are equal in all runs are in its title.
@@ -91,10 +96,18 @@ func runsTable(runs []*RecordedRun) *result.Table {
 		t.Columns = append(t.Columns, result.Column{Name: f.name, Right: f.right})
 	}
 	t.Title = "Accuracy on the target domain, %"
+	of, rules := func(c *result.Choice) result.Tally { return c.Target }, 3
+	if !measured(runs) {
+		t.Title, rules = "Accuracy on source validation images, %", 2
+		of = func(c *result.Choice) result.Tally { return c.SourceVal }
+		if !slices.ContainsFunc(runs, func(r *RecordedRun) bool { return r.Choices.LastEpoch.SourceVal.Total > 0 }) {
+			t.Title, rules = "Runs", 0
+		}
+	}
 	if len(title) > 0 {
 		t.Title += " (" + strings.Join(title, ", ") + ")"
 	}
-	for _, rule := range runs[0].Choices.Rules() {
+	for _, rule := range runs[0].Choices.Rules()[:rules] {
 		t.Columns = append(t.Columns, result.Column{Name: rule.Title, Right: true})
 	}
 	t.Columns = append(t.Columns, result.Column{Name: "seconds", Right: true})
@@ -103,12 +116,12 @@ func runsTable(runs []*RecordedRun) *result.Table {
 		for _, f := range columns {
 			row = append(row, f.of(run))
 		}
-		for _, rule := range run.Choices.Rules() {
+		for _, rule := range run.Choices.Rules()[:rules] {
 			if rule.Choice == nil {
 				row = append(row, "-")
 				continue
 			}
-			row = append(row, percent(rule.Choice.Target))
+			row = append(row, percent(of(rule.Choice)))
 		}
 		t.AddRow(append(row, fmt.Sprintf("%.0f", run.Result.Timing.Seconds))...)
 	}

@@ -113,11 +113,11 @@ func whoLabels(s config.Spec, d *datasets.Dataset, truth datasets.Truth, people 
 	text, _ := s.Set["exploration.budget"].(string)
 	if budget, err := active.ParseBudget(text); err == nil {
 		if n, err := budget.Labels(all); err == nil && known > n && !people {
-			return config.Simulated, fmt.Sprintf("%s of %s photos have no label: the labels of the others are the annotator, and --budget %s takes at most %d of them; --oracle %s trains on all of them instead",
+			return config.Simulated, fmt.Sprintf("%s of %s photos to train on have no label: the labels of the others are the annotator, and --budget %s takes at most %d of them; --oracle %s trains on all of them instead",
 				humanize.Comma(int64(len(unknown))), humanize.Comma(int64(all)), text, n, config.People)
 		}
 	}
-	return config.People, fmt.Sprintf("%s of %s photos have no label: all %s labels of the others are trained on, and people give those that the budget lacks",
+	return config.People, fmt.Sprintf("%s of %s photos to train on have no label: all %s labels of the others are trained on, and people give those that the budget lacks",
 		humanize.Comma(int64(len(unknown))), humanize.Comma(int64(all)), humanize.Comma(int64(known)))
 }
 

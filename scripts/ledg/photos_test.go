@@ -250,7 +250,7 @@ func TestBudgetBesideATable(t *testing.T) {
 	}
 	photo := filepath.Join(root, filepath.FromSlash(without))
 	whole := read(t, photo)
-	asGiven := fmt.Sprintf("1 of %d photos have no label: all %d labels of the others are trained on", n+1, n)
+	asGiven := fmt.Sprintf("1 of %d photos to train on have no label: all %d labels of the others are trained on", n+1, n)
 	for _, c := range []struct {
 		table, line string
 		people      bool
@@ -258,7 +258,7 @@ func TestBudgetBesideATable(t *testing.T) {
 		flags       []string
 	}{
 		{table: "full.csv"},
-		{table: "some.csv", line: fmt.Sprintf("1 of %d photos have no label: the labels of the others are the annotator, and --budget 4 takes at most 4 of them", n+1)},
+		{table: "some.csv", line: fmt.Sprintf("1 of %d photos to train on have no label: the labels of the others are the annotator, and --budget 4 takes at most 4 of them", n+1)},
 		{table: "some.csv", line: asGiven, people: true, flags: []string{"--oracle", "ask"}},
 		{table: "some.csv", line: asGiven, people: true, flags: []string{"--label"}},
 		{table: "some.csv", line: asGiven, people: true, flags: []string{"--budget", fmt.Sprint(n + 1)}},

@@ -312,6 +312,9 @@ func TestTrainEstimates(t *testing.T) {
 	if c, err := calibration.Read(filepath.Join(dir, "run")); err != nil || !c.CrossValidated || c.Source.Images != 60 || strings.Contains(stdout, "oracle") || strings.Contains(stdout, "target accuracy") || strings.Contains(stdout, "no target domain") || strings.Contains(stdout, "agrees") {
 		t.Errorf("%+v, %v\n%s", c, err, stdout)
 	}
+	if stdout, stderr, status := call(t, dir, "compare", "run"); status != 0 || strings.Contains(stdout, "oracle") || !strings.HasPrefix(stdout, "Accuracy on source validation images, %") {
+		t.Errorf("compare: status %d: %s%s", status, stdout, stderr)
+	}
 	stdout, stderr, status = call(t, dir, "train", "--preset", "ledg", "--dataset", "features", "--root", file, "--target", "photo", "--budget", "60", "--epochs", "2", "--out", "other", "--backend", "go", "--quiet")
 	if status != 0 || strings.Contains(stdout, "Estimated") {
 		t.Errorf("with a target, status %d: %s%s", status, stdout, stderr)
