@@ -61,7 +61,7 @@ Groups from --group or --labels are kept, and joined where their images are dupl
 				if err != nil {
 					return err
 				}
-				file, err := embedPhotos(cmd, source.root, photos.Options{By: datasets.Origin{Decoding: decoding, Exclude: source.exclude, Layout: source.layout, SiteRule: source.site}, Strict: source.strict, FollowLinks: source.followLinks, Group: source.group, Classes: d.Classes, Backend: backend, CacheDir: cache}, quiet)
+				file, err := embedPhotos(cmd, source.root, "features", photos.Options{By: datasets.Origin{Decoding: decoding, Exclude: source.exclude, Layout: source.layout, SiteRule: source.site}, Strict: source.strict, FollowLinks: source.followLinks, Group: source.group, Classes: d.Classes, Backend: backend, CacheDir: cache}, quiet)
 				if err != nil {
 					return cli.BackendError(err)
 				}

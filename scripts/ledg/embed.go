@@ -225,7 +225,7 @@ func (f *embedFlags) load(cmd *cobra.Command, by datasets.Origin) (*model.Front,
 		for _, note := range front.Loaded.Notes {
 			fmt.Fprintln(stderr, "weights: "+note)
 		}
-		f.Progress = countProgress(stderr, "images")
+		f.Progress = sayWhen(stderr, "features in about %d min", time.Now, countProgress(stderr, "images"))
 	}
 	return front, x, nil
 }

@@ -140,13 +140,13 @@ func (f *trainFlags) checkPhotos(c config.Config, dir string) error {
 	return result.CheckNew(dir)
 }
 
-// embedPhotos makes the features of the images in a folder.
-func embedPhotos(cmd *cobra.Command, root string, o photos.Options, quiet bool) (file string, err error) {
+// embedPhotos makes the features of the images in a folder, which what needs, such as a page.
+func embedPhotos(cmd *cobra.Command, root, what string, o photos.Options, quiet bool) (file string, err error) {
 	stderr := cmd.ErrOrStderr()
 	o.Say = func(line string) { fmt.Fprintln(stderr, line) }
 	o.Allow = func(question string) bool { return allowed(cmd.InOrStdin(), stderr, question) }
 	if !quiet {
-		o.Progress = countProgress(stderr, "images")
+		o.Progress = sayWhen(stderr, what+" in about %d min; later commands take seconds", time.Now, countProgress(stderr, "images"))
 	}
 	return photos.Embed(cmd.Context(), root, o)
 }
@@ -182,7 +182,7 @@ func extendPhotos(cmd *cobra.Command, x *ceg.Extension, f *trainFlags) (embedded
 			}
 		}
 	}
-	x.Root, err = embedPhotos(cmd, root, photos.Options{By: from, Known: []string{v.Path()}, FollowLinks: from.FollowLinks || x.FollowLinks, Group: c.Data.Group, Classes: classes, Backend: f.backend, CacheDir: f.cache}, f.quiet)
+	x.Root, err = embedPhotos(cmd, root, "features", photos.Options{By: from, Known: []string{v.Path()}, FollowLinks: from.FollowLinks || x.FollowLinks, Group: c.Data.Group, Classes: classes, Backend: f.backend, CacheDir: f.cache}, f.quiet)
 	return true, err
 }
 

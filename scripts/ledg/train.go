@@ -312,7 +312,7 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 		if err != nil {
 			return err
 		}
-		if options.Root, err = embedPhotos(cmd, f.photos, photos.Options{By: datasets.Origin{Decoding: decoding, Exclude: f.data.exclude, Layout: f.data.layout, SiteRule: f.data.site}, Strict: f.data.strict, FollowLinks: f.data.followLinks, Group: c.Data.Group, Classes: c.Data.Classes, Backend: f.backend, CacheDir: f.cache}, f.quiet); err != nil {
+		if options.Root, err = embedPhotos(cmd, f.photos, map[bool]string{true: "page", false: "features"}[f.page], photos.Options{By: datasets.Origin{Decoding: decoding, Exclude: f.data.exclude, Layout: f.data.layout, SiteRule: f.data.site}, Strict: f.data.strict, FollowLinks: f.data.followLinks, Group: c.Data.Group, Classes: c.Data.Classes, Backend: f.backend, CacheDir: f.cache}, f.quiet); err != nil {
 			return cli.BackendError(err)
 		}
 		options.KeepFeatures = true

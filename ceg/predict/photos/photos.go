@@ -130,7 +130,7 @@ func Embed(ctx context.Context, root string, o Options) (file string, err error)
 	if err := o.room(file, 2*4*int64(d.Len())*Views*int64(x.FeatureDim())); err != nil { // the journal, and then the file
 		return "", err
 	}
-	o.Say(fmt.Sprintf("computing features of %d images with %s (%s), once, and later commands take seconds; they are stored in %s", d.Len(), by.Network, cmp.Or(by.WeightsName, "random weights"), file))
+	o.Say(fmt.Sprintf("computing features of %d images with %s (%s), once; they are stored in %s", d.Len(), by.Network, cmp.Or(by.WeightsName, "random weights"), file))
 	writing := embedding.Options{Size: by.Size, Views: Views, Seed: by.Seed, Origin: by, Say: o.Say, Progress: o.Progress, Known: append(slices.Clone(o.Known), Cached(filepath.Dir(file))...)}
 	err = embedding.Write(ctx, file, d, truth, x, writing)
 	if bad := (*datasets.UnreadableError)(nil); errors.As(err, &bad) && !o.Strict {
