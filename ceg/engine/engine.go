@@ -144,12 +144,6 @@ func (r request) openBackend(s search) (b Backend, err error) {
 	return b, nil
 }
 
-var atTrim []func()
-
-// AtTrim registers a function that is called whenever freed C memory is returned to the system.
-// Call it before a backend is opened.
-func AtTrim(f func()) { atTrim = append(atTrim, f) }
-
 // Compiled returns freed memory to the system; call it after graphs were compiled and before
 // they run. XLA's compiler otherwise keeps hundreds of megabytes. It also frees buffers that are
 // cached between computations.

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -106,17 +108,28 @@ func checkOutput(path string, inputs []string) error {
 	return nil
 }
 
-// isLabels reports whether a file is a CSV table with columns of images and classes that has no
-// predictions.
+// isLabels reports whether a file is a table, CSV or JSON Lines, with columns of images and
+// classes that has no predictions.
 func isLabels(path string) (is bool) {
-	if ext := strings.ToLower(filepath.Ext(path)); ext != ".csv" && ext != ".tsv" {
-		return false
-	}
 	const most, line = 1 << 30, 1 << 20
-	sheet.Read(path, most, line, func(head []string) error {
+	columns := func(head []string) error {
 		is = sheet.Column(head, "path", "file", "filename", "file_name", "image", "id") >= 0 && sheet.Column(head, "label", "class", "species") >= 0 && sheet.Column(head, "probability") < 0
 		return io.EOF
-	}, nil)
+	}
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".csv", ".tsv":
+		sheet.Read(path, most, line, columns, nil)
+	case ".jsonl":
+		f, err := regular.Open(path, most)
+		if err != nil {
+			return false
+		}
+		defer f.Close()
+		var row map[string]any
+		if json.NewDecoder(io.LimitReader(f, line)).Decode(&row) == nil {
+			columns(slices.Collect(maps.Keys(row)))
+		}
+	}
 	return is
 }
 

@@ -13,7 +13,7 @@ func TestOutputs(t *testing.T) {
 	const event = `{"n":1,"event":"labelled","id":"a/1.png","class":"cat","act":1,"at":"2026-01-01T00:00:00Z"}` + "\n"
 	for name, text := range map[string]string{
 		"photos/labels.jsonl": event, "old.jsonl": event, "rows.jsonl": `{"path":"a"}` + "\n", "photos/a/1.png": "\x89PNG\r\n\x1a\n", "figure.png": "\x89PNG\r\n\x1a\n",
-		"f.safetensors": "x", "run/config.json": "{}", "run/records.jsonl": "", "run/predictions.csv": "path\n", "site/site.json": "{}", "truth.csv": "file;label\na;b\n", "p.csv": "path,class,probability\n", "photos/labels.csv": "x", "model/config.json": "{}",
+		"f.safetensors": "x", "run/config.json": "{}", "run/records.jsonl": "", "run/predictions.csv": "path\n", "site/site.json": "{}", "truth.csv": "file;label\na;b\n", "truth.jsonl": `{"id":"a","label":"b"}`, "p.jsonl": `{"path":"a","class":"b","probability":1}`, "p.csv": "path,class,probability\n", "photos/labels.csv": "x", "model/config.json": "{}",
 		"run/local.json": `{"root":` + quoted(filepath.Join(dir, "photos")) + `,"splits_dir":"","labels":` + quoted(filepath.Join(dir, "photos/labels.csv")) + `}`,
 	} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
@@ -40,6 +40,8 @@ func TestOutputs(t *testing.T) {
 		"label export run --format csv --out run/queries.csv":                      "it is a file of run itself",
 		"merge photos/labels.jsonl":                                                "OUT photos/labels.jsonl",
 		"predict run --images new --out truth.csv":                                 "it is a table of labels",
+		"predict run --images new --out truth.jsonl":                               "it is a table of labels",
+		"predict run --images new --out p.jsonl":                                   "",
 		"predict run --images new --out p.csv":                                     "",
 		"data groups --dataset folder --root photos --labels truth.csv":            "",
 		"predict run --images new --out run/predictions.csv":                       "",
