@@ -126,7 +126,7 @@ func isLabels(path string) (is bool) {
 		}
 		defer f.Close()
 		var row map[string]any
-		if json.NewDecoder(io.LimitReader(f, line)).Decode(&row) == nil {
+		if json.NewDecoder(io.LimitReader(f, line)).Decode(&row) == nil && row["event"] == nil { // no ledger
 			columns(slices.Collect(maps.Keys(row)))
 		}
 	}
