@@ -27,10 +27,15 @@ try:
             time.sleep(max(0, request.get("after", 0) - (begin - started)))
             begin = time.time()
             ask = client.complete if request["kind"] == "complete" else client.inspect
-            sent = ask(code, cursor_pos=len(code))
-            while (message := client.get_shell_msg(timeout=60))["parent_header"].get("msg_id") != sent:
-                pass
-            reply = message["content"]
+            while True:
+                sent = ask(code, cursor_pos=len(code))
+                while (message := client.get_shell_msg(timeout=60))["parent_header"].get("msg_id") != sent:
+                    pass
+                reply = message["content"]
+                # On a busy machine gopls needs longer than the kernel waits for it.
+                if reply.get("matches") or "not connected" not in str(reply) and request["kind"] != "complete" or time.time() - begin > 90:
+                    break
+                time.sleep(1)
         print(json.dumps({"reply": reply, "shown": shown, "seconds": time.time() - begin}), flush=True)
 finally:
     client.stop_channels()
