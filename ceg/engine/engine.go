@@ -98,8 +98,7 @@ type Work struct {
 	// Exact opens any backend with tf32=false: float32 matrix products and convolutions use all
 	// bits of their inputs.
 	Exact bool
-	// Heavy is true for training a network that XLA was measured to train faster than Go on a
-	// CPU, compilation included. Only auto reads it.
+	// Heavy is true for training that is for XLA also on a CPU. Only auto reads it.
 	Heavy bool
 }
 

@@ -241,25 +241,14 @@ func (r request) candidates(s search) ([]Plugin, error) {
 }
 
 // goIsFaster makes auto select the Go backend of this build instead of a plugin for the CPU,
-// unless the [Work] is heavy. Steps per second relative to PyTorch's, by scripts/bench.sh on two
-// cores of an Intel Xeon with AVX-512, alternating, medians of n = 5:
-//
-//	                               go     xla:cpu (PJRT 0.115)
-//	smallcnn, width 64, 32 px      0.99   1.01
-//	ResNet-18, width 16, 64 px     0.91   1.08
-//	ResNet-18, width 64, 64 px     0.98   1.37
-//
-// On a grid of smallcnn and ResNet-18, -34 and -50 of width 64 at 32 to 224 pixels (n = 1), XLA
-// makes 0.95 to 1.43 of Go's steps: 1.05 for smallcnn up to 64 pixels, a median of 1.19
-// elsewhere, with 0.64 to 0.95 of the memory there. But it compiles for 2 to 20 seconds, and a
-// run of FixMatch on glyphs (16 epochs, one core, n = 2) takes 1.16 times as long as on Go; ledg
-// embed and predictions take twice as long as Go's direct loops. Without GOEXPERIMENT=simd the
-// Go backend is 8.5 times slower. On arm64 the two were never compared, and elsewhere Go has no
-// vector kernels.
+// unless the [Work] is heavy: some of XLA's convolutions are a hundred times slower than others on
+// a CPU, such as those of a ResNet's last maps, it compiles for 2 to 20 seconds, and ledg embed and
+// predictions take twice as long as Go's direct loops. Without GOEXPERIMENT=simd the Go backend is
+// 8.5 times slower. On arm64 the two were never compared, and elsewhere Go has no vector kernels.
 const goIsFaster = builtWithSIMD && runtime.GOARCH == "amd64"
 
 // slowerPlugin is why auto leaves a plugin for the CPU alone.
-const slowerPlugin = "on a CPU, Go is as fast in this build for small networks and needs no compiling; auto takes XLA to train ResNets, or smallcnn on more than 64 pixels; --backend xla:cpu asks for it always"
+const slowerPlugin = "on a CPU, Go is faster in this build and needs no compiling; auto takes XLA to train networks of ONNX files; --backend xla:cpu asks for it always"
 
 // openAuto opens the best plugin for a device that is faster than the Go backend and works, else the Go backend.
 func openAuto(r request, s search) (Backend, error) {

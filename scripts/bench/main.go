@@ -89,7 +89,7 @@ repeat the third and is left out, 336.`,
 			if steps < 1 || warmup < 1 {
 				return cli.Usagef("--steps %d, --warmup %d: want at least 1 each", steps, warmup)
 			}
-			b, err := learner.Open(n.Precision, backend, model.Work(n, size))
+			b, err := learner.Open(n.Precision, backend, model.Work(n))
 			if err != nil {
 				return cli.BackendError(err)
 			}

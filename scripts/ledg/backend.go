@@ -67,7 +67,7 @@ func newBackendListCommand() *cobra.Command {
 					Backends []engine.Listing `json:"backends"`
 					Auto     string           `json:"auto"`
 					Why      string           `json:"why"`
-					// To train ResNets, or smallcnn on more than 64 pixels.
+					// To train networks of ONNX files.
 					AutoHeavy string `json:"auto_heavy"`
 					WhyHeavy  string `json:"why_heavy"`
 					Slow      string `json:"slow_build,omitempty"`
@@ -76,7 +76,7 @@ func newBackendListCommand() *cobra.Command {
 			t := backendTable(list)
 			t.Notes = append(t.Notes, "auto: "+auto.Description)
 			if heavy.Name != auto.Name {
-				t.Notes = append(t.Notes, "auto, to train ResNets, or smallcnn on more than 64 pixels: "+heavy.Description)
+				t.Notes = append(t.Notes, "auto, to train networks of ONNX files: "+heavy.Description)
 			}
 			if rt, why, err := engine.OpenRuntime("auto"); err == nil && rt != nil {
 				t.Notes = append(t.Notes, "auto, for networks from ONNX files: "+rt.Description)

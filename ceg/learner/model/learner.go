@@ -36,9 +36,8 @@ func LearnerOptionsWith(b nets.Backbone, c config.Config, classes, domains int) 
 	}
 }
 
-// Work describes training the network on images of size pixels to an engine. It is heavy if it
-// needs several devices, which the Go backend lacks.
-func Work(n config.Network, size int) engine.Work {
-	known, _ := config.LookupNetwork(n.Name)
-	return engine.Work{Heavy: n.Devices > 1 || known.HeavyFrom > 0 && size >= known.HeavyFrom}
+// Work describes training the network to an engine. It is heavy if it needs several devices, which
+// the Go backend lacks, or if it is an ONNX file's.
+func Work(n config.Network) engine.Work {
+	return engine.Work{Heavy: n.Devices > 1 || n.Name == config.Imported}
 }

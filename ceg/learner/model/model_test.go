@@ -18,20 +18,12 @@ import (
 )
 
 func TestWork(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		size int
-		want bool
-	}{
-		{"smallcnn", 32, false}, {"smallcnn", 64, false}, {"smallcnn", 65, true},
-		{"resnet18", 32, true}, {"resnet50", 224, true},
-		{"efficientnet-lite0", 224, false}, {"linear", 0, false}, {"mlp", 0, false},
-	} {
-		if got := model.Work(config.Network{Name: c.name}, c.size).Heavy; got != c.want {
-			t.Errorf("%s, %d pixels: %v, want %v", c.name, c.size, got, c.want)
+	for name, want := range map[string]bool{"smallcnn": false, "resnet50": false, "linear": false, config.Imported: true} {
+		if got := model.Work(config.Network{Name: name}).Heavy; got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
-	if !model.Work(config.Network{Name: "smallcnn", Devices: 2}, 32).Heavy {
+	if !model.Work(config.Network{Name: "smallcnn", Devices: 2}).Heavy {
 		t.Error("two devices are left to the Go backend")
 	}
 }
