@@ -346,7 +346,8 @@ run = ledg.train("f.safetensors", dataset="features", out="run", preset="authors
 assert run["labels"] == 12 and run["target"] == "south", run
 table = ledg.predict("run", "try/new-photos", progress=False)
 assert set(table["class"]) <= {"mammal", "vehicle"} and len(table["path"]) == len(table["class"])
-assert table["probability"].dtype == float and (table["probability"] >= 0.5).all() and table["looks_new"].dtype == bool
+assert table["probability"].dtype == float and (table["probability"] >= 0.5).all() and table["calibrated"].dtype == bool
+assert table["looks_new"] == [None] * len(table["path"]) or table["looks_new"].dtype == bool
 one = ledg.predict("run", [table["path"][0]], progress=False)
 assert one["class"] == table["class"][:1] and np.allclose(one["probability"], table["probability"][:1])
 import os
