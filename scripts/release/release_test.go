@@ -354,7 +354,7 @@ import os
 import shutil
 if os.name == "posix":
     os.makedirs("odd"); shutil.copy("try/new-photos/" + os.listdir("try/new-photos")[0], b"odd/\xff.jpg")
-    assert ledg.predict("run", "odd", progress=False)["path"] == [os.fsdecode(b"\xff.jpg")]
+    assert ledg.predict("run", "odd", progress=False)["path"] == [os.fsdecode(b"odd/\xff.jpg")]
 from ledg import _run
 assert list(_run._column(np, "class", ["007", "7"])) == ["007", "7"] and list(_run._column(np, "second", ["true", "nan"])) == ["true", "nan"]
 assert _run._column(np, "looks_new", ["", ""]) == [None, None]
