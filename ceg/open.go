@@ -93,17 +93,7 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 	if err := r.prepareExamples(ctx, o); err != nil {
 		return nil, err
 	}
-	if c.Exploration.Oracle == config.People { // the labels differ from run to run: nothing is shared
-		return r, nil
-	}
-	if o.Beginnings == "" {
-		return r, nil
-	}
-	id, err := examples.IdentityOf(ctx, c.Data, r.campaign.Data, r.evaluator.Truth, o.CacheDir)
-	if err != nil {
-		return nil, err
-	}
-	return r, r.folder.Share(o.Beginnings, r.campaign.SharedEpochs(), id.All, r.trainer.Backend)
+	return r, nil
 }
 
 // mayResume returns an error if the run in the folder cannot go on: its labels differ, it is of

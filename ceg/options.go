@@ -53,12 +53,6 @@ type Options struct {
 	CacheDir string
 	// Workers is the number of goroutines that augment images; zero means GOMAXPROCS.
 	Workers int
-	// Beginnings is a folder of shared states. Runs that differ only in their query strategy are
-	// identical until their first query, so the first run saves its state there and the others
-	// continue from it, with identical bytes. Only the same executable on the same engine shares
-	// states: same settings (TF32, XLA_FLAGS), plugin and device count. Their times include the
-	// shared epochs as measured by the first run. Empty shares nothing.
-	Beginnings string
 	// Shared caches data for several runs of one process: feature files, and labels that a
 	// strategy selected before training. Times of later runs do not include this selection. Nil
 	// shares nothing.

@@ -154,9 +154,6 @@ func (r *run) oneEpoch(ctx context.Context) error {
 	if err := r.save(); err != nil {
 		return err
 	}
-	if err := r.folder.Leave(r.epoch); err != nil {
-		return err
-	}
 	r.tellDone(rec)
 	return nil
 }

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Runs a study as a Slurm array: every task takes its share of the runs, then those
-# of the others that nobody is working on, and all write to one folder, in which locks
-# have to reach across the nodes (NFS 4, Lustre with -o flock). Submit it from the root
+# Runs a study as a Slurm array: every task takes runs that no other is working on,
+# and all write to one folder, in which locks have to reach across the nodes (NFS 4, Lustre with -o flock). Submit it from the root
 # of the repository, with as many tasks as you like, counted from 0:
 #
 #   sbatch --array=0-7 scripts/slurm_study.sh scripts/studies/table3.yaml [FLAGS]
@@ -35,4 +34,4 @@ ledg=${LEDG:-bin/ledg}
 export GOMAXPROCS=${SLURM_CPUS_PER_TASK:-1}
 
 # Slurm signals the shell alone; exec puts ledg in its place.
-exec "$ledg" study run "$@" --shard "$SLURM_ARRAY_TASK_ID/${SLURM_ARRAY_TASK_COUNT:-1}" --steal
+exec "$ledg" study run "$@"

@@ -38,9 +38,4 @@ func TestResumingOnAnotherEngineIsRecorded(t *testing.T) {
 	if !slices.Equal(d.Engines, want) {
 		t.Errorf("got engines %v, want %v", d.Engines, want)
 	}
-	// A run that an older version began, which did not say as much.
-	d.Engines = []result.Engine{{Backend: "go"}}
-	if resume(1, fast); len(d.Engines) != 1 {
-		t.Errorf("got engines %v of a run that an older version began", d.Engines)
-	}
 }

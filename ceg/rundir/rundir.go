@@ -31,7 +31,6 @@ type Folder struct {
 	Engines []result.Engine
 	// Prepare and Compile are durations in this process, in seconds.
 	Prepare, Compile float64
-	beginning        beginning
 	say              func(format string, args ...any)
 }
 
@@ -52,18 +51,11 @@ func Open(path string, c config.Config, p result.Place, resume bool, say func(fo
 	return &Folder{Dir: dir, config: c, say: say}, nil
 }
 
-// Load loads the checkpoint, which can be the shared initial state of another run, into a
-// learner. It truncates records that are newer, and records the current engine. ok is false if
+// Load loads the checkpoint into a learner. It truncates records that are newer, and records the current engine. ok is false if
 // there is no checkpoint.
 func (d *Folder) Load(l *learner.Learner, now func(fromEpoch int) result.Engine) (s checkpoint.State, ok bool, err error) {
 	params := l.Params()
 	s, state, ok, err := checkpoint.Read(d.File(""), &d.config, params)
-	taken := false
-	if err == nil && !ok {
-		if taken, err = d.beginning.take(d.Dir, d.say); taken {
-			s, state, ok, err = checkpoint.Read(d.beginning.folder, nil, params)
-		}
-	}
 	if err != nil {
 		return s, false, err
 	}
@@ -76,10 +68,7 @@ func (d *Folder) Load(l *learner.Learner, now func(fromEpoch int) result.Engine)
 		}
 	}
 	d.addEngine(s.Engines, now(s.Epoch))
-	if taken && ok { // it is this run's from here on
-		err = d.Save(s, l)
-	}
-	return s, ok, err
+	return s, ok, nil
 }
 
 // addEngine adds the present engine to those that have computed the run so far,
@@ -89,9 +78,6 @@ func (d *Folder) addEngine(before []result.Engine, now result.Engine) {
 	if n := len(before); n > 0 {
 		last := before[n-1]
 		last.FromEpoch = now.FromEpoch
-		if last.Hardware == "" { // an older version did not say
-			last.Hardware, last.Software = now.Hardware, now.Software
-		}
 		if last.Revision == "" {
 			last.Revision = now.Revision
 		}

@@ -12,8 +12,6 @@
 //	NAME.study.json   the plan of the study called NAME: its runs and their labels
 //	RUN/              the folder of a run, as described in package result
 //	RUN.error.txt     the error of the last attempt at a run
-//	beginnings/       states before the first query, computed once and shared by
-//	                  runs that differ only in their queries
 //
 // RUN is a short description followed by a hash of the settings. So a run of several studies on
 // one folder runs once, and a changed setting never reads old results. The hash excludes

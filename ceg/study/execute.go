@@ -27,9 +27,6 @@ import (
 // working on it.
 type Runner func(ctx context.Context, c ceg.Config, o ceg.Options) (*result.Result, error)
 
-// beginnings is where in a study's folder runs share their first epochs.
-const beginnings = "beginnings"
-
 // Options are the paths and resources of a study. They do not change its results.
 type Options struct {
 	// Dir is the study's folder, which several studies, processes and machines can share.
@@ -38,10 +35,6 @@ type Options struct {
 	Jobs int
 	// Shard selects a part of the runs; the zero value selects all.
 	Shard shard.Shard
-	// Steal continues, after the shard, with other runs that no process is working on. It ends
-	// when other processes work on all the rest, instead of waiting for them. Machines that
-	// start together begin with different runs, and none is idle while runs are left.
-	Steal bool
 	// Roots are the folders of images by data set, SplitsDir the folder of the PACS lists; empty
 	// searches the root and its parent.
 	Roots     map[string]string
@@ -89,8 +82,6 @@ type Report struct {
 	Failed []Failure
 	// Left lists runs that were not reached because the context was cancelled.
 	Left []Job
-	// Elsewhere lists runs that other processes are working on; empty without Options.Steal.
-	Elsewhere []Job
 }
 
 // Run executes the missing runs of a study: it writes the plan into the folder, skips finished
@@ -188,19 +179,15 @@ func newQueue(p *Plan, folder *result.Runs, o Options) (*queue, error) {
 	}
 	q := &queue{o: o, folder: folder, before: map[string]time.Time{}, labels: files}
 	seen := map[string]bool{}
-	var others []Job
 	for _, r := range p.Runs {
 		if seen[r.Dir] { // under another label
 			continue
 		}
 		if i := len(seen); inShard(o.Shard, i) {
 			q.runs = append(q.runs, r)
-		} else if o.Steal {
-			others = append(others, r)
 		}
 		seen[r.Dir] = true
 	}
-	q.runs = append(q.runs, others...)
 	q.state, q.errs = make([]outcome, len(q.runs)), make([]error, len(q.runs))
 	q.notUntil = make([]time.Time, len(q.runs))
 	q.progress = newMeter(q.runs)
@@ -253,29 +240,10 @@ func (q *queue) next() (i int, pause time.Duration, ok bool) {
 		return 0, 0, false
 	}
 	if pause := time.Until(q.notUntil[best]); pause > 0 {
-		if !q.o.Steal {
-			return 0, pause, false
-		}
-		if best = q.free(); best < 0 {
-			return 0, 0, false
-		}
+		return 0, pause, false
 	}
 	q.state[best] = running
 	return best, 0, true
-}
-
-// free returns the first waiting run that no process is working on, -1 for none. A
-// run that cannot be looked at is for an attempt to say.
-func (q *queue) free() int {
-	for i, s := range q.state {
-		if s != waiting {
-			continue
-		}
-		if s, err := q.folder.State(q.runs[i].Dir); err != nil || !s.InHand() {
-			return i
-		}
-	}
-	return -1
 }
 
 // do tries a run and notes what came of it.
@@ -340,7 +308,7 @@ func (q *queue) attempt(ctx context.Context, i int, backend string) (res *result
 	o := ceg.Options{
 		Dir: filepath.Join(q.o.Dir, q.runs[i].Dir), Resume: true, Root: root, SplitsDir: q.o.SplitsDir,
 		Labels: q.labels[c.Data.Labels], Backend: backend, CacheDir: q.o.CacheDir, Workers: q.o.Workers,
-		Beginnings: filepath.Join(q.o.Dir, beginnings), Shared: &q.shared,
+		Shared:  &q.shared,
 		Observe: func(e ceg.Event) { q.tell(i, Event{Kind: Training, Training: e}) },
 	}
 	if o.Weights, o.Style, err = model.OpenWeights(ctx, &c, q.runs[i].weights, checkpoint.Exists(o.Dir), nil); err != nil {
@@ -401,12 +369,6 @@ func (q *queue) report() Report {
 			report.Finished = append(report.Finished, r)
 		case failed:
 			report.Failed = append(report.Failed, Failure{r, q.errs[i]})
-		case waiting:
-			if q.o.Steal && errors.Is(q.errs[i], result.ErrLocked) {
-				report.Elsewhere = append(report.Elsewhere, r)
-				continue
-			}
-			fallthrough
 		default:
 			report.Left = append(report.Left, r)
 		}

@@ -171,51 +171,6 @@ func TestBusyRuns(t *testing.T) {
 	}
 }
 
-// Of three processes with unequal runs none waits for another: a process that has finished its
-// shard takes free runs of other shards, and leaves runs in progress.
-func TestSteal(t *testing.T) {
-	dir := t.TempDir()
-	p := plan(t, smallStudy())
-	slow := p.Runs[1].Dir // in the second part
-	var mu sync.Mutex
-	by := map[string]int{} // run to process
-	begun, free := make(chan struct{}), make(chan struct{})
-	work := func(index int) (Report, error) {
-		runner := func(ctx context.Context, c ceg.Config, o ceg.Options) (*result.Result, error) {
-			f := studytest.Fake{Log: func(what string, o ceg.Options) {
-				if what == "begin" && filepath.Base(o.Dir) == slow {
-					close(begun)
-					<-free
-				}
-				if what == "end" {
-					mu.Lock()
-					by[filepath.Base(o.Dir)] = index
-					mu.Unlock()
-				}
-			}}
-			return f.Run(ctx, c, o)
-		}
-		return p.Run(context.Background(), Options{Dir: dir, Runner: runner, Shard: shard.Shard{Index: index, Count: 3}, Steal: true})
-	}
-	var slowReport Report
-	var slowErr error
-	var wg sync.WaitGroup
-	wg.Go(func() { slowReport, slowErr = work(1) })
-	<-begun
-	r, err := work(0) // does its own and all others but the slow one, and does not wait
-	if err != nil || len(r.Finished) != 7 || len(r.Elsewhere) != 1 || r.Elsewhere[0].Dir != slow || len(r.Left)+len(r.Failed) != 0 {
-		t.Errorf("the first process reports %d finished, elsewhere %v, %v", len(r.Finished), r.Elsewhere, err)
-	}
-	close(free)
-	wg.Wait()
-	if slowErr != nil || len(slowReport.Finished) != 8 || slowReport.Repeated != 0 || by[slow] != 1 {
-		t.Errorf("the slow process reports %+v, %v; runs by %v", slowReport, slowErr, by)
-	}
-	if r, err := work(2); err != nil || r.Repeated != 8 {
-		t.Errorf("the last process reports %+v, %v", r, err)
-	}
-}
-
 // What a process on the same folder has just failed at is not tried again.
 func TestFailedElsewhere(t *testing.T) {
 	dir := t.TempDir()

@@ -240,7 +240,7 @@ func TestSlurmScripts(t *testing.T) {
 	}
 	array := []string{"SLURM_ARRAY_TASK_ID=2", "SLURM_ARRAY_TASK_COUNT=8", "SLURM_ARRAY_TASK_MIN=0", "SLURM_CPUS_PER_TASK=4"}
 	for script, want := range map[string]string{
-		"slurm_study.sh": "4 study run a b --dir runs --shard 2/8 --steal\n",
+		"slurm_study.sh": "4 study run a b --dir runs\n",
 		"slurm_parts.sh": "4 a b --dir runs --shard 2/8\n",
 	} {
 		run := func(env []string, args ...string) (string, error) {
@@ -272,7 +272,7 @@ func TestSlurmScripts(t *testing.T) {
 // refused, when it was written; the other has no field that it has not.
 func TestKubernetesManifests(t *testing.T) {
 	for name, want := range map[string]string{
-		"k8s-study.yaml": " study run /studies/table3.yaml --dir /runs/table3 --cache /cache --shard 5/8 --steal\n",
+		"k8s-study.yaml": " study run /studies/table3.yaml --dir /runs/table3 --cache /cache\n",
 		"k8s-parts.yaml": " embed --dataset folder --root /data/photos --out /out/photos.safetensors --shard 5/8\n",
 	} {
 		t.Run(name, func(t *testing.T) { manifest(t, name, want) })

@@ -101,7 +101,7 @@ func extend(cmd *cobra.Command, x ceg.Extension, f *trainFlags, words model.Weig
 	f.backend, f.cache = cmp.Or(f.backend, e.Place.Backend), cmp.Or(f.cache, e.Place.CacheDir)
 	e.Place.Backend, e.Place.CacheDir = f.backend, f.cache
 	words = found(words, e.Place)
-	options := ceg.Options{Dir: f.out, Resume: true, Backend: f.backend, CacheDir: f.cache, Beginnings: f.beginnings, NoEstimate: f.noEstimate, Wait: f.wait || f.page}
+	options := ceg.Options{Dir: f.out, Resume: true, Backend: f.backend, CacheDir: f.cache, NoEstimate: f.noEstimate, Wait: f.wait || f.page}
 	if embedded {
 		options.Root, options.KeepFeatures = x.Root, true
 	}

@@ -88,9 +88,8 @@ func newStudyRunCommand() *cobra.Command {
 continue, and failed ones are tried again. A failed run does not stop the others.
 
 Several processes and machines can share one folder: each takes runs that no other is
-working on, and waits for the others at the end. With --steal, a process does its --shard
-first, then free runs of other shards, and does not wait. Where file locks do not reach
-other machines, give each its own --shard, without --steal.
+working on, and waits for the others at the end. Where file locks do not reach other
+machines, give each its own --shard.
 
 All processes need the same commit of ledg, unless --mix-commits is given. The file format
 is described in scripts/studies/README.md.`,
@@ -138,9 +137,6 @@ is described in scripts/studies/README.md.`,
 			for _, name := range done.Unchecked {
 				fmt.Fprintf(cmd.ErrOrStderr(), "%[1]s: the data is not here (--root %[1]s=PATH), so its finished runs are not compared with it\n", name)
 			}
-			if n := len(done.Elsewhere); n > 0 {
-				fmt.Fprintf(cmd.ErrOrStderr(), "other processes are working on the other %d runs\n", n)
-			}
 			if n := len(done.Failed); n > 0 {
 				return fmt.Errorf("%d of %d runs failed: %s shows why, and the same command tries again", n, n+len(done.Finished), shell.Line("ledg", "study", "status", o.Dir))
 			}
@@ -152,7 +148,6 @@ is described in scripts/studies/README.md.`,
 	flags.IntVar(&o.Jobs, "jobs", 1, "number of concurrent runs; they share the GPUs")
 	bound(flags, "[1, 1024]", "jobs")
 	flags.Var(&of, "shard", shardUsage)
-	flags.BoolVar(&o.Steal, "steal", false, "after the shard, also do runs of other shards")
 	rootsFlag(cmd, &o.Roots, &o.SplitsDir)
 	flags.StringArrayVar(&o.Labels, "labels", nil, "file of labels that data.labels names by digest; repeatable")
 	flags.StringVar(&o.Backend, "backend", "", "backend that computes; see ledg backend --help (default auto)")

@@ -37,7 +37,6 @@ type trainFlags struct {
 	from        string
 	backend     string
 	out, cache  string
-	beginnings  string
 	resume      bool
 	noEstimate  bool
 	wait        bool
@@ -91,7 +90,6 @@ func (f *trainFlags) addRunning(cmd *cobra.Command, out string) {
 	flags.StringVar(&f.backend, "backend", "", "backend that computes; see ledg backend --help (default auto)")
 	flags.StringVar(&f.out, "out", "", out)
 	flags.StringVar(&f.cache, "cache", "", "folder of decoded images and features (default the user's cache folder)")
-	flags.StringVar(&f.beginnings, "beginnings", "", "folder in which runs share epochs before their first query")
 	flags.BoolVar(&f.noEstimate, "no-estimate", false, "skip the accuracy estimate, which repeats the training")
 	flags.BoolVar(&f.wait, "wait", false, "with --oracle ask, wait for labels instead of ending")
 	flags.BoolVar(&f.page, "label", false, "with --oracle ask, serve the labelling page and wait")
@@ -277,7 +275,7 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	options := ceg.Options{Dir: f.out, Resume: f.resume, Root: cmp.Or(f.data.root, f.images), SplitsDir: f.data.splits, Labels: f.data.labels, Columns: f.data.columns, FollowLinks: f.data.followLinks,
-		Backend: f.backend, CacheDir: f.cache, Beginnings: f.beginnings, NoEstimate: f.noEstimate, Wait: f.wait}
+		Backend: f.backend, CacheDir: f.cache, NoEstimate: f.noEstimate, Wait: f.wait}
 	if !f.printConfig { // which may be for another machine
 		if err := engine.Check(options.Backend); err != nil {
 			return cli.BackendError(err)

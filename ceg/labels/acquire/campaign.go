@@ -272,16 +272,6 @@ func (p *Campaign) QueriesAfter(epoch int) int {
 // HasQueries reports whether there are queries after the start of training.
 func (p *Campaign) HasQueries() bool { return len(p.rounds) > 0 }
 
-// SharedEpochs returns the number of epochs before the first query, 0 without queries.
-func (p *Campaign) SharedEpochs() int {
-	for i, epoch := range p.queryAfter {
-		if p.rounds[i] > 0 {
-			return epoch
-		}
-	}
-	return 0
-}
-
 // CanQuery reports whether the annotator can label an example of the pool.
 func (p *Campaign) CanQuery(id string) bool { return p.oracle.knows(p.Example(id)) }
 

@@ -26,23 +26,16 @@ type Identity struct {
 
 // Identify opens the data of a run as [Open] does and returns its identity. Files that have not
 // changed in path, size and modification time are not read again.
-func Identify(ctx context.Context, d config.Data, dir string, at result.Place) (Identity, error) {
+func Identify(ctx context.Context, d config.Data, dir string, at result.Place) (id Identity, err error) {
 	data, truth, err := Open(d, dir, at)
 	if err != nil {
-		return Identity{}, err
+		return id, err
 	}
 	if f, ok := data.Features(); ok {
 		defer f.Close()
-	}
-	return IdentityOf(ctx, d, data, truth, at.CacheDir)
-}
-
-// IdentityOf is [Identify] of an open data set.
-func IdentityOf(ctx context.Context, d config.Data, data *datasets.Dataset, truth datasets.Truth, cacheDir string) (id Identity, err error) {
-	if f, ok := data.Features(); ok {
 		id.Images, err = f.Digest()
 	} else {
-		id.Images, err = datasets.ImagesDigest(ctx, data, d.ImageSize, cacheDir)
+		id.Images, err = datasets.ImagesDigest(ctx, data, d.ImageSize, at.CacheDir)
 	}
 	if err != nil {
 		return id, err
