@@ -108,7 +108,8 @@ if [ -z "$out" ]; then
 	done
 fi
 mkdir -p "$out"
-go build -o bin/ ./scripts/ledg ./scripts/bench
+go build -o bin/ ./scripts/ledg
+go build -C scripts/lab -o "$PWD/bin/" ./bench
 
 yardstick=pytorch
 if [ "$works" = features ]; then yardstick=python; fi
@@ -163,7 +164,7 @@ threads=${GOMAXPROCS:-$(nproc)}
 measure() {
 	if [ "$works" = features ]; then
 		case $1 in
-		python) "$python" scripts/yardstick/features.py --threads "$threads" --net "$2" --size "$4" ;;
+		python) "$python" scripts/lab/yardstick/features.py --threads "$threads" --net "$2" --size "$4" ;;
 		*) bin/bench features --json --backend "$1" --net "$2" --size "$4" ;;
 		esac
 		return
@@ -172,7 +173,7 @@ measure() {
 	case $1 in
 	pytorch)
 		[ "$precision" != bfloat16 ] || arguments+=(--amp)
-		"$python" scripts/yardstick/step.py --threads "$threads" "${arguments[@]}"
+		"$python" scripts/lab/yardstick/step.py --threads "$threads" "${arguments[@]}"
 		;;
 	*) bin/bench --json --backend "$1" ${precision:+--precision "$precision"} "${arguments[@]}" ;;
 	esac

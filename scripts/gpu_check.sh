@@ -42,7 +42,8 @@ build() (
 		echo "gpu_check.sh: building XLA support needs a C compiler (CC=$(go env CC))" >&2
 		exit 1
 	fi
-	go build -trimpath -ldflags='-s -w' -o "$dir/" ./scripts/ledg ./scripts/bench
+	go build -trimpath -ldflags='-s -w' -o "$dir/" ./scripts/ledg
+	go build -C scripts/lab -trimpath -ldflags='-s -w' -o "$dir/" ./bench
 	for p in $packages; do
 		mkdir -p "$dir/tests/$p"
 		go test -c -trimpath -ldflags='-s -w' -o "$dir/tests/$p/check.test" "./$p"

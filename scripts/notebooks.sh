@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Opens the notebooks in Jupyter, with a Go kernel that compiles cells with this
 # repository's packages. What is missing is installed first: Jupyter from the
-# system's packages, unless there is one already, the kernel (GoNB, a Go tool at the
-# version in go.mod), and gopls for completion. Jupyter knows the kernel then in every
+# system's packages, unless there is one already, the kernel (GoNB, a Go tool of
+# scripts/lab), and gopls for completion. Jupyter knows the kernel then in every
 # folder, and so does VS Code: it is called Go (ledg).
 #
 #   scripts/notebooks.sh [ARGUMENT...]       open Jupyter; arguments are passed on,
@@ -29,6 +29,9 @@ esac
 source "$(dirname "${BASH_SOURCE[0]}")/need-go.sh"
 export JUPYTER_PATH="$PWD/notebooks/jupyter${JUPYTER_PATH:+:$JUPYTER_PATH}"
 
+# nbkernel does something with the kernels that Jupyter knows.
+nbkernel() { go tool -C scripts/lab nbkernel "$@"; }
+
 # has tells whether Jupyter has a subcommand that works.
 has() { jupyter "$1" --version >/dev/null 2>&1; }
 
@@ -51,11 +54,9 @@ install() {
 		return 1
 	fi
 	echo "building the kernel, and what its cells link; the first time takes a few minutes"
-	go tool -n gonb >/dev/null
-	go tool -n goimports >/dev/null
-	go tool -n gopls >/dev/null # what stands before it
+	(cd scripts/lab && go tool -n gonb && go tool -n goimports && go tool -n gopls) >/dev/null # gopls: what stands before it
 	go build ./notebooks/...
-	go tool nbkernel install
+	nbkernel install
 }
 
 # execute executes the notebooks whose names begin with the arguments.
@@ -83,7 +84,10 @@ execute() {
 	go test ./notebooks -count=1 -run TestCommitted
 }
 
-[ "${1:-}" != --uninstall ] || exec go tool nbkernel uninstall
+if [ "${1:-}" = --uninstall ]; then
+	nbkernel uninstall
+	exit
+fi
 install
 case "${1:-}" in
 --install) ;;

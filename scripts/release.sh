@@ -41,8 +41,8 @@ else
 		exit 1
 	}
 	version=${version#v}
-	grep -q "^## $version " scripts/release/CHANGELOG.md || {
-		echo "release: scripts/release/CHANGELOG.md has no section \"## $version (DATE)\"" >&2
+	grep -q "^## $version " scripts/lab/release/CHANGELOG.md || {
+		echo "release: scripts/lab/release/CHANGELOG.md has no section \"## $version (DATE)\"" >&2
 		exit 1
 	}
 fi
@@ -71,13 +71,13 @@ done
 [ -n "$zig" ] || echo "there is no zig: Linux on x86-64 is without XLA, too" >&2
 
 rm -rf dist
-go run ./scripts/release --version "$version" --binaries "$built" --time "$(git log -1 --format=%ct)" --out dist
+go run -C scripts/lab ./release --version "$version" --binaries "$built" --time "$(git log -1 --format=%ct)" --out "$PWD/dist"
 ls -l dist >&2
 [ -z "$snapshot" ] || exit 0
 cat <<END
 
 To publish:
     git push origin v$version
-    gh release create v$version dist/* --title v$version --notes-file scripts/release/CHANGELOG.md
+    gh release create v$version dist/* --title v$version --notes-file scripts/lab/release/CHANGELOG.md
     python3 -m twine upload dist/*.whl
 END

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks formatting and runs the tests of every package.
+# Checks formatting and runs the tests of every package; of the module scripts/lab with --all.
 #
 #   scripts/test.sh          what a change needs: some minutes on two cores, most of them compiling
 #   scripts/test.sh --all    everything, as continuous integration does: also go vet, staticcheck,
@@ -58,11 +58,13 @@ fi
 # The tests in a browser: without this tag the packages that drive one are not compiled.
 tags='-tags=browser'
 go vet $tags ./...
+go vet -C scripts/lab ./...
 status=0
 
 # staticcheck, at a version of its own that go.mod need not have.
 if tools=$(mktemp -d) && GOBIN=$tools go install honnef.co/go/tools/cmd/staticcheck@v0.8.2; then
 	"$tools/staticcheck" $tags ./... || status=1
+	(cd scripts/lab && "$tools/staticcheck" ./...) || status=1
 else
 	echo "staticcheck did not run: it cannot be fetched from the module proxy ($(go env GOPROXY))" >&2
 fi
@@ -104,9 +106,9 @@ export LEDG_TEST_XLA
 [ -z "$no_xla" ] || echo "XLA not tested: $no_xla" >&2
 
 # The race detector is affordable in the packages that do not link the engine or draw.
-go test -vet=off $tags $race -timeout 20m "$@" -skip '^TestPlatforms$' $light || status=1
-go test -vet=off -timeout 20m "$@" -run '^TestPlatforms$' ./scripts/release || status=1
+go test -vet=off $tags $race -timeout 20m "$@" $light || status=1
 go test -vet=off $tags -timeout 40m "$@" $plain $engine || status=1
+go test -C scripts/lab -vet=off -timeout 40m "$@" ./... || status=1 # a module of its own
 if [ -n "$race" ]; then # one tiny run, where loader and engine meet
 	go test -vet=off $race -gcflags=github.com/gomlx/...=-d=checkptr=0 "$@" -run '^TestRunWithManyWorkers$' ./ceg || status=1
 fi

@@ -1,6 +1,6 @@
 // Package emoji embeds a multi-domain data set of emoji: 784 emoji of sixteen classes, each by
 // four artists' sets, which are the domains. Images are 64 x 64 pixels on white. Each domain is
-// a zip archive with its licence beside it, made by scripts/emoji from pinned npm packages.
+// a zip archive with its licence beside it, made by scripts/lab/emoji from pinned npm packages.
 //
 // The archives are embedded and not downloaded, so that the demo, the notebooks and the tables
 // are the same on a machine without a network; they take 7.4 MB. OpenMoji's black line drawings

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The archives are those that scripts/emoji makes.
+// The archives are those that scripts/lab/emoji makes.
 func TestArchives(t *testing.T) {
 	for domain, want := range map[string]string{
 		"fluent":   "f275d0392d24464284017dca917cfad35bdb39704e9e6b5f07f53dbd7c1310fa",
@@ -21,7 +21,7 @@ func TestArchives(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := fmt.Sprintf("%x", sha256.Sum256(data)); got != want {
-			t.Errorf("%s: SHA-256 %s, want %s: run scripts/emoji", domain, got, want)
+			t.Errorf("%s: SHA-256 %s, want %s: run scripts/lab/emoji", domain, got, want)
 		}
 	}
 }

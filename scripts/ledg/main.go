@@ -51,22 +51,10 @@ func newRootCommand() *cobra.Command {
 	}
 	studio := newLabelStudioCommand("label-studio") // ledg label studio, under its first name
 	studio.Hidden = true
-	root.AddCommand(studio, newBenchCommand())
+	root.AddCommand(studio)
 	addHelp(root)
 	addCompletions(root)
 	return root
-}
-
-// newBenchCommand names the program of the benchmarks.
-func newBenchCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:                "bench",
-		Hidden:             true,
-		DisableFlagParsing: true,
-		RunE: func(*cobra.Command, []string) error {
-			return usagef("benchmarks are a program of their own: go run ./scripts/bench, with the same flags")
-		},
-	}
 }
 
 // usagef is [cli.Usagef].

@@ -86,7 +86,6 @@ func TestErrorsAreOneLine(t *testing.T) {
 		{[]string{"eval", "--nope", "a"}, 2, "unknown flag: --nope"},
 		{[]string{"eval", "--format", "html", "a"}, 2, `unknown table format "html"`},
 		{[]string{"eval", "--format"}, 2, "flag needs an argument: --format"},
-		{[]string{"bench", "--net", "resnet18"}, 2, "go run ./scripts/bench"},
 		{[]string{"train", "--target", "photo", "--precision", "half"}, 2, "want tf32, float32 or bfloat16"},
 		{[]string{"version", "x"}, 2, `unknown command "x" for "ledg version"`},
 		{[]string{"help", "nope"}, 2, `there is no command "nope" to help with`},

@@ -12,11 +12,11 @@ import (
 )
 
 // TestStepOfNetworks holds a step of the networks in the folder LEDG_NETWORKS against PyTorch's in
-// float64, which scripts/yardstick/gradients.py has written there.
+// float64, which scripts/lab/yardstick/gradients.py has written there.
 func TestStepOfNetworks(t *testing.T) {
 	dir := os.Getenv("LEDG_NETWORKS")
 	if dir == "" {
-		t.Skip("set LEDG_NETWORKS to a folder that scripts/yardstick/gradients.py has written")
+		t.Skip("set LEDG_NETWORKS to a folder that scripts/lab/yardstick/gradients.py has written")
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*.safetensors"))
 	if err != nil || len(files) == 0 {

@@ -1,6 +1,6 @@
 """Writes networks as ONNX files, and PyTorch's gradients of one step of each beside them, to hold ledg's against.
 
-    python scripts/yardstick/gradients.py --dir DIR resnet18 $(cat scripts/yardstick/networks.txt)
+    python scripts/lab/yardstick/gradients.py --dir DIR resnet18 $(cat scripts/lab/yardstick/networks.txt)
     LEDG_NETWORKS=DIR go test ./ceg/nets/onnx/imported -run StepOfNetworks -v
 
 Networks are those of networks.py, exported with their BatchNormalization. A step is two batches of three images of noise in

@@ -21,7 +21,7 @@ import (
 	"github.com/ledg-go/ledg/plots"
 )
 
-// The engines that the others are compared with, of scripts/yardstick: for training steps, and for features.
+// The engines that the others are compared with, of scripts/lab/yardstick: for training steps, and for features.
 const (
 	Yardstick = "pytorch"
 	Reference = "python"
@@ -48,7 +48,7 @@ type Work struct {
 	Precision string `json:"precision"`
 }
 
-// String describes w as the flags of scripts/bench.
+// String describes w as the flags of command bench.
 func (w Work) String() string {
 	if w.Features {
 		return fmt.Sprintf("%s --size %d", w.Net, w.Size)
@@ -63,7 +63,7 @@ func (w Work) String() string {
 	return s
 }
 
-// Measurement is one line of the file: what `go run ./scripts/bench --json` prints, and the yardstick.
+// Measurement is one line of the file: what bench --json prints, and the yardstick.
 type Measurement struct {
 	Work
 	// Round is the turn of the engines that it belongs to, from 1.

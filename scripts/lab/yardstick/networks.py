@@ -1,6 +1,6 @@
 """Holds features of networks from ONNX files, by ledg's Go backend, against ONNX Runtime's in Python.
 
-    python scripts/yardstick/networks.py --ledg bin/ledg --dir DIR $(cat scripts/yardstick/networks.txt)
+    python scripts/lab/yardstick/networks.py --ledg bin/ledg --dir DIR $(cat scripts/lab/yardstick/networks.txt)
 
 Networks are timm's, or torchvision's, with random weights, written into DIR by PyTorch's older exporter or with --dynamo by
 its newer one, unless they are there. Six images of noise, of the networks' own size, go through both. Prints a line for each

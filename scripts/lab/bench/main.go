@@ -1,4 +1,4 @@
-// Command bench times training steps: `go run ./scripts/bench --net resnet18 --size 64`.
+// Command bench times training steps: `go run -C scripts/lab ./bench --net resnet18 --size 64`.
 // scripts/bench.sh compares engines and PyTorch with it, and its table and figure show
 // what was measured.
 package main
@@ -19,8 +19,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/learner/model"
 	"github.com/ledg-go/ledg/datasets"
-	"github.com/ledg-go/ledg/scripts/bench/internal/bench"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
+	"github.com/ledg-go/ledg/scripts/lab/bench/internal/bench"
 )
 
 func main() { cli.Main(newCommand()) }

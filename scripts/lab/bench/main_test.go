@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg/config"
-	"github.com/ledg-go/ledg/scripts/bench/internal/bench"
-	"github.com/ledg-go/ledg/scripts/bench/internal/speed"
 	"github.com/ledg-go/ledg/scripts/internal/cli/clitest"
+	"github.com/ledg-go/ledg/scripts/lab/bench/internal/bench"
+	"github.com/ledg-go/ledg/scripts/lab/bench/internal/speed"
 )
 
 // program is the path of the program, built once from this package.
@@ -138,7 +138,7 @@ func TestNetworks(t *testing.T) {
 
 // Features of a network of ours and of one from a file are timed.
 func TestFeatures(t *testing.T) {
-	for _, net := range []string{"smallcnn", "../../ceg/nets/onnx/imported/testdata/resnet.onnx"} {
+	for _, net := range []string{"smallcnn", "../../../ceg/nets/onnx/imported/testdata/resnet.onnx"} {
 		out, errs, status := clitest.Call(t, program, t.TempDir(), "features", "--net", absolute(t, net), "--size", "32", "--seconds", "0.01", "--backend", "go", "--json")
 		if status != 0 {
 			t.Fatalf("status %d: %s", status, errs)

@@ -19,7 +19,7 @@ func TestToolexec(t *testing.T) {
 		t.Skip("there is no gcc here, or this is not Linux")
 	}
 	dir := t.TempDir()
-	root, err := filepath.Abs(filepath.Join("..", ".."))
+	root, err := filepath.Abs(filepath.Join("..", "..", ".."))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,8 +43,8 @@ type kernel struct {
 // starter is the shell's program that starts the kernel of the checkout $0, wherever the
 // notebook is. Programs with windows may have no Go in their PATH.
 const starter = `PATH="$PATH:$1"
-[ -f "$0/scripts/nbkernel/main.go" ] || { echo "nbkernel: ledg is no longer in $0: run scripts/notebooks.sh --install where it is now" >&2; exit 1; }
-k=$(cd "$0" && go tool -n nbkernel) && exec "$k" "$2" "$0"`
+[ -f "$0/scripts/lab/nbkernel/main.go" ] || { echo "nbkernel: ledg is no longer in $0: run scripts/notebooks.sh --install where it is now" >&2; exit 1; }
+k=$(cd "$0/scripts/lab" && go tool -n nbkernel) && exec "$k" "$2" "$0"`
 
 // ours tells whether a kernel is one that install has written.
 func (k kernel) ours() bool { return len(k.Argv) > 2 && strings.Contains(k.Argv[2], "nbkernel") }
@@ -77,7 +77,7 @@ func install() error {
 // installKernel writes the kernel of this checkout to the user's Jupyter. Another's that
 // has its name stays.
 func installKernel() error {
-	mod, err := goCommand("", "env", "GOMOD")
+	root, err := checkout("")
 	if err != nil {
 		return err
 	}
@@ -86,12 +86,12 @@ func installKernel() error {
 		return err
 	}
 	k := kernel{
-		Argv:        []string{"sh", "-c", starter, filepath.Dir(mod), filepath.Dir(command), "{connection_file}"},
+		Argv:        []string{"sh", "-c", starter, root, filepath.Dir(command), "{connection_file}"},
 		DisplayName: "Go (ledg)", Language: "go", InterruptMode: "message", Env: map[string]string{},
 	}
 	for _, name := range []string{"GOEXPERIMENT", "GOTOOLCHAIN", "GOFLAGS"} { // see scripts/need-go.sh
 		// A checkout of another version may not have the program of -toolexec; start sets it.
-		if v := strings.TrimSpace(strings.ReplaceAll(os.Getenv(name), toolexec(filepath.Dir(mod)), "")); v != "" {
+		if v := strings.TrimSpace(strings.ReplaceAll(os.Getenv(name), toolexec(root), "")); v != "" {
 			k.Env[name] = v
 		}
 	}

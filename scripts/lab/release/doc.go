@@ -3,7 +3,7 @@
 // Nothing is uploaded, and what it writes depends on the binaries and its flags alone.
 // scripts/release.sh builds the binaries and calls it.
 //
-//	go run ./scripts/release --version 0.1.0 --binaries BUILT --time 1763856000 --out dist
+//	go run -C scripts/lab ./release --version 0.1.0 --binaries BUILT --time 1763856000 --out dist
 //
 // BUILT has ledg_GOOS_GOARCH files, with .exe on Windows, of the platforms in [platforms], and for Linux also
 // ledg_linux_GOARCH_static.

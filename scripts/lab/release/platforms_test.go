@@ -13,8 +13,7 @@ import (
 )
 
 // All packages are right on every platform of a release, without cgo, with vectors and without:
-// their types, most of the errors of a compiler, in a fraction of the build time. scripts/test.sh
-// --all runs this without the race detector.
+// their types, most of the errors of a compiler, in a fraction of the build time.
 func TestPlatforms(t *testing.T) {
 	testall.Need(t, "all packages for all platforms take 100 s of one core")
 	for _, p := range platforms {
@@ -23,7 +22,7 @@ func TestPlatforms(t *testing.T) {
 				all, err := packages.Load(&packages.Config{
 					Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedDeps |
 						packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedTypesSizes | packages.NeedModule,
-					Dir: "../..",
+					Dir: "../../..",
 					Env: append(os.Environ(), "GOOS="+p.os, "GOARCH="+p.arch, "GOEXPERIMENT="+experiment, "CGO_ENABLED=0"),
 					ParseFile: func(set *token.FileSet, name string, src []byte) (*ast.File, error) {
 						return parser.ParseFile(set, name, src, parser.SkipObjectResolution)
@@ -32,7 +31,7 @@ func TestPlatforms(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if len(all) < 80 {
+				if len(all) < 60 {
 					t.Errorf("%d packages", len(all))
 				}
 				packages.Visit(all, nil, func(p *packages.Package) {

@@ -8,8 +8,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets/regular"
 	"github.com/ledg-go/ledg/plots"
-	"github.com/ledg-go/ledg/scripts/bench/internal/speed"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
+	"github.com/ledg-go/ledg/scripts/lab/bench/internal/speed"
 )
 
 // readSpeed reads a file of measurements.

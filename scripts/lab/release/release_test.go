@@ -237,7 +237,7 @@ func TestInstalledWheel(t *testing.T) {
 		}
 	}
 	var blocks [][][]byte
-	for _, page := range []string{"../../notebooks/guides/python.md", "../../README.md"} {
+	for _, page := range []string{"../../../notebooks/guides/python.md", "../../../README.md"} {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

@@ -13,12 +13,12 @@
 // keep their domain. Each table's line on stdout has its target, source and digest, the value of
 // data.labels.
 //
-//	go run ./scripts/domains [-early] FEATURES FOLDER
+//	go run -C scripts/lab ./domains [-early] FEATURES FOLDER
 //
 // The domain labels of built-in images cannot be set. So for glyphs the command also writes the
 // images as a folder of photos, in which they have the same IDs:
 //
-//	go run ./scripts/domains glyphs PHOTOS
+//	go run -C scripts/lab ./domains glyphs PHOTOS
 package main
 
 import (

@@ -1,6 +1,6 @@
 // Command emoji makes the archives of the data set emoji from pinned npm packages:
 //
-//	npm ci --prefix scripts/emoji && go run ./scripts/emoji
+//	cd scripts/lab && npm ci --prefix emoji && go run ./emoji
 //
 // It downloads four packages from registry.npmjs.org (156 MB), or reads them from --packages,
 // checks their SHA-256, and writes one zip archive per domain to --out. npm ci installs resvg,
@@ -9,7 +9,7 @@
 // The features of EfficientNet-Lite0 beside the archives are made by
 //
 //	ledg embed --dataset emoji --dtype float16 --out /tmp/lite0.safetensors
-//	go run ./scripts/emoji --features /tmp/lite0.safetensors
+//	go run -C scripts/lab ./emoji --features /tmp/lite0.safetensors
 package main
 
 import (
@@ -23,7 +23,7 @@ import (
 
 func main() {
 	packages := flag.String("packages", "", "folder of downloaded packages (default: download)")
-	out := flag.String("out", "datasets/emoji", "folder of the archives")
+	out := flag.String("out", "../../datasets/emoji", "folder of the archives")
 	features := flag.String("features", "", "pack this file of ledg embed into lite0.npz, and make no archives")
 	flag.Parse()
 	if *features != "" {

@@ -60,9 +60,9 @@ func rasterise(files map[string][]byte) error {
 			return err
 		}
 	}
-	node := exec.Command("node", "scripts/emoji/resvg.mjs", strconv.Itoa(emoji.Size), dir)
+	node := exec.Command("node", "emoji/resvg.mjs", strconv.Itoa(emoji.Size), dir)
 	if text, err := node.CombinedOutput(); err != nil {
-		return fmt.Errorf("node resvg.mjs: %w: %s; run npm ci --prefix scripts/emoji first", err, text)
+		return fmt.Errorf("node resvg.mjs: %w: %s; run npm ci --prefix emoji in scripts/lab first", err, text)
 	}
 	for name := range files {
 		if files[name], err = os.ReadFile(filepath.Join(dir, strings.TrimSuffix(name, ".svg")+".png")); err != nil {

@@ -1,7 +1,7 @@
-// Nbkernel starts the Go kernel of the notebooks, GoNB, at the version that go.mod
-// names, so that cells are compiled with this repository's packages and with the
-// dependencies of its go.mod and go.sum. Jupyter runs it, as notebooks/jupyter says, or
-// for a notebook in any folder as the kernel says that install makes known to Jupyter:
+// Nbkernel starts the Go kernel of the notebooks, GoNB, at the version in this module's go.mod.
+// Cells are compiled with this repository's packages and the dependencies of its own go.mod.
+// Jupyter runs it, as notebooks/jupyter says. For a notebook in any folder Jupyter knows it after
+// install:
 //
 //	go tool nbkernel CONNECTION_FILE [CHECKOUT]
 //	go tool nbkernel install                    the kernel for Jupyter anywhere, and gopls
@@ -40,13 +40,13 @@ func main() {
 
 // start becomes the kernel of the connection file, with the packages of a checkout, by
 // default the one of the current folder; it returns only with an error.
-func start(connection, checkout string) error {
-	mod, err := goCommand(checkout, "env", "GOMOD")
+func start(connection, dir string) error {
+	root, err := checkout(dir)
 	if err != nil {
 		return err
 	}
-	root := filepath.Dir(mod)
-	gonb, err := goCommand(root, "tool", "-n", "gonb")
+	lab := filepath.Join(root, "scripts", "lab")
+	gonb, err := goCommand(lab, "tool", "-n", "gonb")
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func start(connection, checkout string) error {
 		tools = append(tools, "gopls")
 	}
 	for _, name := range tools {
-		tool, err := goCommand(root, "tool", "-n", name)
+		tool, err := goCommand(lab, "tool", "-n", name)
 		if err != nil {
 			return err
 		}
@@ -88,18 +88,24 @@ func start(connection, checkout string) error {
 	os.Setenv("LEDG_LINKER_REFUSED", connection+".refused")
 	os.Setenv("LEDG_CHECKOUT", root) // whose records notebooks elsewhere can show
 	// Runs of notebooks elsewhere are beside them, also for a cell that changes its working directory.
-	dir, err := os.Getwd()
+	here, err := os.Getwd()
 	if err != nil {
 		return err
 	}
-	if os.Getenv("LEDG_RUNS") == "" && dir != filepath.Join(root, "notebooks") {
-		os.Setenv("LEDG_RUNS", filepath.Join(dir, "runs"))
+	if os.Getenv("LEDG_RUNS") == "" && here != filepath.Join(root, "notebooks") {
+		os.Setenv("LEDG_RUNS", filepath.Join(here, "runs"))
 	}
 	return syscall.Exec(gonb, []string{"gonb",
 		"--kernel", connection,
 		"-go_work=" + root,                             // the cells' module is in a workspace with ours
 		"-logtostderr=false", "-stderrthreshold=FATAL", // its log is in the temporary folder
 	}, os.Environ())
+}
+
+// checkout returns the root of the repository that a folder is in, by default the current one.
+func checkout(dir string) (string, error) {
+	mod, err := goCommand(dir, "env", "GOMOD")
+	return strings.TrimSuffix(filepath.Dir(mod), filepath.Join("/scripts", "lab")), err
 }
 
 // toolexec is the flag that has the go command start compilers and linkers by a checkout's

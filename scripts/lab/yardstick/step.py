@@ -1,4 +1,4 @@
-"""Times the training iteration of scripts/bench in PyTorch, eagerly and with maps in channels_last.
+"""Times the training iteration of scripts/lab/bench in PyTorch, eagerly and with maps in channels_last.
 
 It is the iteration of CEG's published code, over K domains with B images each in every pool: pseudo-labels of
 labelled and unlabelled weak views without gradients; cross-entropy on labelled weak views; consistency of both kinds of
@@ -6,7 +6,7 @@ strong views with the pseudo-labels that are sure; MixUp within every domain and
 and class head; one step of the domain head on the features of unlabelled weak views. With K = 3 and B = 16 that
 sends 384 images through the backbone. Views are random and in memory, so nothing but computing is timed.
 
-Prints one JSON object with the names that `go run ./scripts/bench --json` uses.
+Prints one JSON object with the names that `bench --json` uses.
 """
 
 import argparse
