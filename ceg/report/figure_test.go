@@ -222,26 +222,23 @@ func TestEpochsData(t *testing.T) {
 	}
 }
 
-func TestMostWanted(t *testing.T) {
+func TestBalanced(t *testing.T) {
 	var queries []result.Query
 	for _, q := range []struct {
 		round int
 		id    string
 		r     float64
-	}{{0, "x", 0}, {1, "a", 5}, {1, "b", 1}, {1, "c", 3}, {2, "d", 2}, {3, "e", 9}, {3, "f", 4}} {
+	}{{1, "a", 5}, {1, "b", 1}, {1, "c", 3}, {2, "d", 2}, {3, "e", 9}, {3, "f", 4}} {
 		queries = append(queries, result.Query{Round: q.round, ID: q.id, Scores: &result.Scores{R: q.r}})
 	}
 	for n, want := range map[int]string{2: "bd", 4: "bcdf", 5: "bcdfe", 100: "bcadfe"} {
 		var ids string
-		for _, q := range mostWanted(queries, n) {
+		for _, q := range Balanced(queries, n) {
 			ids += q.ID
 		}
 		if ids != want {
-			t.Errorf("the %d most wanted are %s, want %s", n, ids, want)
+			t.Errorf("the first %d are %s, want %s", n, ids, want)
 		}
-	}
-	if upfront := mostWanted(queries[:1], 24); len(upfront) != 1 || upfront[0].ID != "x" {
-		t.Errorf("of labels upfront: %+v", upfront)
 	}
 }
 

@@ -11,27 +11,70 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	_ "embed"
+	"embed"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"html/template"
 	"io"
-	"io/fs"
 	"slices"
 	"strings"
 
+	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/calibration"
+	"github.com/ledg-go/ledg/ceg/rundir/shell"
 	"github.com/ledg-go/ledg/plots"
 )
 
 //go:embed page.css
-var style string
+var css string
 
-//go:embed page.html.tmpl
-var text string
+//go:embed *.tmpl
+var files embed.FS
+
+// templates are those of the pages; page.html.tmpl is that of runs, site.html.tmpl of a site.
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
+	"percent":    func(share float64) string { return fmt.Sprintf("%.0f%%", 100*share) },
+	"hundredths": func(share float64) string { return fmt.Sprintf("%.2f", 100*share) },
+	"share":      share,
+	"about":      func(i audit.Interval) string { return fmt.Sprintf("%.0f to %.0f%%", 100*i.Low, 100*i.High) },
+	"points": func(i *audit.Interval) string {
+		return fmt.Sprintf("%+.0f points, %+.0f to %+.0f", 100*i.Share, 100*i.Low, 100*i.High)
+	},
+	"some":     some,
+	"many":     func(classes []string) bool { return len(classes) > manyClasses },
+	"inc":      func(i int) int { return i + 1 },
+	"contains": strings.Contains,
+	"upper":    func(s string) string { return strings.ToUpper(s[:1]) + s[1:] },
+	"shade":    func(n int, row []int) int { return min(9, 10*n/max(1, sum(row))) },
+	"command":  func(args ...string) []string { return strings.Split(shell.Line(args...), " ") },
+}).ParseFS(files, "*.tmpl"))
+
+// page is what every page begins with.
+type page struct {
+	Title string
+	CSS   template.CSS
+	Hash  string // of CSS, for the content security policy
+}
+
+func newPage(title string) page {
+	hash := sha256.Sum256([]byte(css))
+	return page{title, template.CSS(css), base64.StdEncoding.EncodeToString(hash[:])}
+}
+
+// manyClasses is the number of classes above which tables have a row for each, not a
+// column, and sentences name the first.
+const manyClasses = 12
+
+// some lists the first of many names.
+func some(names []string) string {
+	if n := len(names) - manyClasses; n > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:manyClasses], ", "), n)
+	}
+	return strings.Join(names, ", ")
+}
 
 // Options are the settings of Write.
 type Options struct {
@@ -63,7 +106,7 @@ func Shown(folders []*report.Folder, o Options) ([]string, error) {
 	var dirs []string
 	for i, show := range choose(list, o.withDefaults().Runs) {
 		if show {
-			dirs = append(dirs, list[i].out.Path)
+			dirs = append(dirs, list[i].Out.Path)
 		}
 	}
 	return dirs, nil
@@ -78,22 +121,28 @@ const MaxBytes = 5 << 20
 // written.
 func Write(ctx context.Context, w io.Writer, title string, folders []*report.Folder, o Options) error {
 	o = o.withDefaults()
-	p := &content{Title: title}
-	sum := sha256.Sum256([]byte(style))
-	p.Style, p.StyleHash = template.CSS(style), base64.StdEncoding.EncodeToString(sum[:])
+	p := &content{page: newPage(title)}
 	for _, f := range folders {
 		p.compare(ctx, f, o)
 	}
 	var err error
-	if p.finished, err = collect(folders); err != nil {
+	if p.Finished, err = collect(folders); err != nil {
 		return err
 	}
-	if p.Finished = len(p.finished); p.Finished == 0 {
+	if len(p.Finished) == 0 {
 		return errors.New("there is no finished run to report on")
 	}
-	p.overview()
-	if err := p.show(ctx, o); err != nil {
-		return err
+	show := choose(p.Finished, o.Runs)
+	for i, r := range p.Finished {
+		if !show[i] {
+			p.Others++
+			continue
+		}
+		one, err := newRun(ctx, r.Out, o)
+		if err != nil {
+			return err
+		}
+		p.Runs = append(p.Runs, one)
 	}
 	b, err := p.fit()
 	if err != nil {
@@ -105,13 +154,9 @@ func Write(ctx context.Context, w io.Writer, title string, folders []*report.Fol
 
 // fit returns the page with as many of the runs one by one as MaxBytes has room for.
 func (p *content) fit() ([]byte, error) {
-	t, err := template.New("page").Parse(text)
-	if err != nil {
-		return nil, err
-	}
 	for {
 		var b bytes.Buffer
-		if err := t.Execute(&b, p); err != nil {
+		if err := templates.ExecuteTemplate(&b, "page.html.tmpl", p); err != nil {
 			return nil, err
 		}
 		if b.Len() <= MaxBytes {
@@ -125,32 +170,37 @@ func (p *content) fit() ([]byte, error) {
 	}
 }
 
-// content is what the template shows.
+// content is what the template shows: tables and figures of folders, and runs one by one.
 type content struct {
-	Title     string
-	Style     template.CSS
-	StyleHash string
-	Overview  *result.Table
-	Long      bool // the overview is folded away
-	Tables    []*result.Table
-	Figures   []figure
-	Runs      []*runPage
-	Finished  int
-	Measured  bool // some run has a target with labels
-	Known     bool // some accuracy is
-	Others    int  // finished runs that are not shown one by one
-
-	finished []finished
+	page
+	Tables   []*result.Table
+	Figures  []figure
+	Finished []finished
+	Runs     []*runPage
+	Others   int // finished runs that are not shown one by one
 }
 
 // finished is a run that may be shown; two studies may have the same.
 type finished struct {
-	name string
-	out  *result.Run
+	Name string
+	Out  *result.Run
 }
 
-// foldAbove is the number of runs above which the list of them is folded away.
-const foldAbove = 24
+// Measured reports whether some run has a target with labels.
+func (p *content) Measured() bool {
+	return slices.ContainsFunc(p.Finished, func(r finished) bool { return r.Out.Result.Accuracy.Measured() })
+}
+
+// Known reports whether some accuracy is known.
+func (p *content) Known() bool {
+	return slices.ContainsFunc(p.Finished, func(r finished) bool {
+		last := r.Out.Result.Accuracy.LastEpoch
+		return last.Target.Total+last.SourceVal.Total > 0
+	})
+}
+
+// Long reports whether the list of runs is folded away.
+func (p *content) Long() bool { return len(p.Finished) > 24 }
 
 // figure is a picture for light and for dark screens, as data URLs. The style chooses:
 // a <picture> keeps the dark one on paper.
@@ -183,7 +233,7 @@ func collect(folders []*report.Folder) (list []finished, err error) {
 			if err != nil {
 				return nil, err
 			}
-			if out != nil && !slices.ContainsFunc(list, func(old finished) bool { return old.out.Path == out.Path }) {
+			if out != nil && !slices.ContainsFunc(list, func(old finished) bool { return old.Out.Path == out.Path }) {
 				list = append(list, finished{r.Dir, out})
 			}
 		}
@@ -196,61 +246,12 @@ func choose(list []finished, n int) []bool {
 	show, methods := make([]bool, len(list)), map[string]bool{}
 	for _, again := range []bool{false, true} {
 		for i, r := range list {
-			if method := r.out.Result.Method; n > 0 && !show[i] && (again || !methods[method]) {
+			if method := r.Out.Result.Method; n > 0 && !show[i] && (again || !methods[method]) {
 				show[i], methods[method], n = true, true, n-1
 			}
 		}
 	}
 	return show
-}
-
-// overview lists the runs: by their accuracies on the target or, if none has one, on
-// the validation images of the sources.
-func (p *content) overview() {
-	p.Known = slices.ContainsFunc(p.finished, func(r finished) bool {
-		last := r.out.Result.Accuracy.LastEpoch
-		return last.Target.Total+last.SourceVal.Total > 0
-	})
-	p.Measured = slices.ContainsFunc(p.finished, func(r finished) bool { return r.out.Result.Accuracy.Measured() })
-	p.Overview = &result.Table{Columns: []result.Column{
-		{Name: "run"}, {Name: "method"}, {Name: "target"}, {Name: "seed", Right: true}, {Name: "labels", Right: true}, {Name: "last epoch %", Right: true}}}
-	if p.Measured {
-		p.Overview.Columns = append(p.Overview.Columns, result.Column{Name: "best source val %", Right: true}, result.Column{Name: "best target % (oracle)", Right: true})
-	}
-	for _, r := range p.finished {
-		res := r.out.Result
-		a := res.Accuracy
-		row := []string{r.name, r.out.Config.Arm().Name(), res.Target, fmt.Sprint(res.Seed), fmt.Sprint(res.Labels)}
-		switch val := a.BestSourceVal; {
-		case !p.Measured:
-			row = append(row, share(a.LastEpoch.SourceVal))
-		case !a.Measured():
-			row = append(row, "-", "-", "-")
-		case val == nil:
-			row = append(row, share(a.LastEpoch.Target), "-", share(a.BestTarget.Target))
-		default:
-			row = append(row, share(a.LastEpoch.Target), share(val.Target), share(a.BestTarget.Target))
-		}
-		p.Overview.AddRow(row...)
-	}
-	p.Long = len(p.finished) > foldAbove
-}
-
-// show adds runs one by one.
-func (p *content) show(ctx context.Context, o Options) error {
-	show := choose(p.finished, o.Runs)
-	for i, r := range p.finished {
-		if !show[i] {
-			p.Others++
-			continue
-		}
-		one, err := newRun(ctx, r.out, o)
-		if err != nil {
-			return err
-		}
-		p.Runs = append(p.Runs, one)
-	}
-	return nil
 }
 
 // share is a tally in percent.
@@ -325,13 +326,4 @@ func Reliability(c *calibration.Calibration) plots.ReliabilityData {
 	d.Note = fmt.Sprintf("Temperature %.3f, fitted on %d %s: optimistic on a new domain. ECE: expected calibration error, %d bins.",
 		c.Source.Temperature, c.Source.Images, c.Images(), calibration.Bins)
 	return d
-}
-
-// readCalibration reads a run's calibration; nil if it has none.
-func readCalibration(r *result.Run) (*calibration.Calibration, error) {
-	c, err := calibration.Of(r)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return c, err
 }

@@ -2,67 +2,69 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
-	"strings"
 
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/artifact"
+	"github.com/ledg-go/ledg/ceg/rundir/calibration"
 	"github.com/ledg-go/ledg/plots"
 )
 
-// runPage is what the page shows of one run.
+// runPage is what the page shows of one run: for users its summary, for researchers the rest.
 type runPage struct {
-	Name       string
-	Method     string
-	Short      *short
-	Result     *result.Result
-	Rules      *result.Table
-	Domains    *result.Table
-	Curves     *figure // nil of a run that measured nothing
-	Target     string
-	Queried    []queriedDomain
-	QueriedAll int
-	Chosen     string        // how the labels were chosen
-	Shown      int           // number of tiles
-	Scored     bool          // some tile has scores
-	Matrix     *result.Table // queries, domain by class
-	NoImages   string        // why there are no pictures
-	People     *result.Table // who labelled; nil if no people did
-	Stale      string        // error of the calibration
-	Confusion  *confusion
-	Measured   string // what the confusion matrix is of
-	Reliable   *figure
-	Settings   string
-	Versions   *result.Table
+	*result.Run
+	*summary
+	*gallery
+	Last        []result.Accuracy // by domain, after the last epoch
+	ByClass     bool              // they are counted by class
+	Curves      *figure           // nil of a run that measured nothing
+	Queries     []result.Query
+	Queried     []queriedDomain
+	Chosen      string        // how the labels were chosen
+	Shown       int           // number of tiles
+	Scored      bool          // some tile has scores
+	Matrix      *result.Table // queries by domain and class
+	People      *people       // who labelled; nil if no people did
+	Stale       string        // error of the calibration
+	Calibration *calibration.Calibration
+	Reliable    *figure
+	Settings    string
 }
 
-// confusion is a confusion matrix; a cell's Shade, 0 to 9, is its share of the row. With
-// many classes its columns have numbers for names, and Worst the largest confusions.
-type confusion struct {
-	Columns []string
-	Rows    []confusionRow
-	Worst   *result.Table
+// queriedDomain has the queries of one domain, ordered by class and round.
+type queriedDomain struct {
+	Name  string
+	Tiles []tile
 }
 
-type confusionRow struct {
-	Class string
-	Cells []confusionCell
+// people is who labelled, and how far they agree.
+type people struct {
+	*labels.State
+	Annotators []annotator
+	Agreements []labels.Agreement
+	Differ     int // images on which they disagree
+	None       int // images of none of the classes
+	Note       string
 }
 
-type confusionCell struct {
-	Count, Shade int
-	Right        bool
+// annotator has the numbers of a person's current labels.
+type annotator struct {
+	Name           string
+	Labels, Unsure int
 }
 
 func newRun(ctx context.Context, out *result.Run, o Options) (*runPage, error) {
-	r := &runPage{Name: out.Name(), Method: out.Config.Arm().Name(), Result: out.Result, Target: "target " + out.Result.Target}
-	if out.Result.Target == config.NoTarget {
-		r.Target = "no target domain"
-	}
+	r := &runPage{Run: out, gallery: &gallery{run: out, o: o.Figures}, Last: out.Records[len(out.Records)-1].Accuracy, Stale: o.Stale[out.Path]}
+	r.ByClass = slices.ContainsFunc(r.Last, func(a result.Accuracy) bool { return a.Classes != nil })
 	f, err := report.OpenRun(out.Path)
 	if err != nil {
 		return nil, err
@@ -78,132 +80,131 @@ func newRun(ctx context.Context, out *result.Run, o Options) (*runPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.Short, err = newShort(out, k, o); err != nil {
+	switch r.Queries, err = out.Queries(); {
+	case errors.Is(err, fs.ErrNotExist):
+		r.missing = "the run was collected without its queries"
+	case err != nil:
 		return nil, err
+	default:
+		r.addQueried(o.Pictures)
 	}
-	r.addAccuracies(out)
+	r.summary = summarize(r, k)
 	var b bytes.Buffer
 	if err := result.WriteConfig(&b, out.Config); err != nil {
 		return nil, err
 	}
 	r.Settings = b.String()
-	if err := r.addQueried(out, o); err != nil {
+	if r.People, err = readPeople(out.Path); err != nil {
 		return nil, err
 	}
-	if err := r.addPeople(out.Path); err != nil {
-		return nil, err
-	}
-	return r, r.addCalibration(out, o)
+	return r, r.addCalibration(o.Calibrations[out.Path])
 }
 
-// addCalibration adds reliability and confusion matrix, if the run has them.
-func (r *runPage) addCalibration(out *result.Run, o Options) error {
-	r.Stale = o.Stale[out.Path]
-	c := o.Calibrations[out.Path]
+// NoTarget reports whether the run has no target domain.
+func (r *runPage) NoTarget() bool { return r.Result.Target == config.NoTarget }
+
+// addQueried adds the queries: how they were selected, their numbers by domain and class, and
+// images of the first n of them.
+func (r *runPage) addQueried(n int) {
+	x := r.Config.Exploration
+	r.Chosen = result.Chosen(r.Queries, r.Result.Unqueried, x.Initial, x.Strategy)
+	classes := map[string]bool{}
+	for _, q := range r.Queries {
+		classes[q.Class] = true
+	}
+	r.Matrix = report.CrossTable(r.Queries, len(classes) > manyClasses)
+	list := report.Balanced(r.Queries, n)
+	slices.SortFunc(list, func(a, b result.Query) int {
+		return cmp.Or(cmp.Compare(a.Domain, b.Domain), cmp.Compare(a.Class, b.Class), a.Round-b.Round, cmp.Compare(a.ID, b.ID))
+	})
+	r.Shown = len(list)
+	for _, q := range list {
+		t := tile{ID: q.ID, Seen: q.Class, Notes: []string{fmt.Sprint("round ", q.Round)}, Picture: r.picture(q.ID)}
+		if s := q.Scores; s != nil {
+			r.Scored, t.Notes = true, append(t.Notes, fmt.Sprintf("u\u00a0%.2f r\u00a0%.2f d\u00a0%.2f", s.Su, s.Sr, s.Sd))
+		}
+		if k := len(r.Queried); k == 0 || r.Queried[k-1].Name != q.Domain {
+			r.Queried = append(r.Queried, queriedDomain{Name: q.Domain})
+		}
+		d := &r.Queried[len(r.Queried)-1]
+		d.Tiles = append(d.Tiles, t)
+	}
+}
+
+// readPeople reads who labelled from the ledger in a run's folder; nil if no people did.
+func readPeople(dir string) (*people, error) {
+	s, note, err := labels.Read(os.DirFS(dir), labels.File, nil, labels.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	p := &people{State: s, Note: note}
+	for _, name := range s.Annotators() {
+		p.Annotators = append(p.Annotators, annotator{Name: name})
+	}
+	if p.Annotators == nil {
+		return nil, nil
+	}
+	for _, l := range s.Labels() {
+		for i := range p.Annotators {
+			if a := &p.Annotators[i]; a.Name == l.By {
+				a.Labels++
+				if l.Unsure {
+					a.Unsure++
+				}
+			}
+		}
+	}
+	agreements, differ := s.Agreements()
+	all, _, _ := s.Count()
+	p.Agreements, p.Differ, p.None = agreements, len(differ), all.None
+	return p, nil
+}
+
+// addCalibration adds the calibration, that of the run where c is nil, with its diagram.
+func (r *runPage) addCalibration(c *calibration.Calibration) (err error) {
 	if c == nil {
-		var err error
-		if c, err = readCalibration(out); c == nil || err != nil {
+		if c, err = calibration.Of(r.Run); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		} else if err != nil {
 			return err
 		}
 	}
-	switch {
-	case c.HasTarget():
-		r.Measured = "the target, " + r.Result.Target
-	case c.CrossValidated:
-		r.Measured = c.On()
-	default:
-		r.Measured = "the source validation images"
-	}
-	r.Confusion = newConfusion(c.Classes, c.Confusion)
+	r.Calibration = c
 	g, err := both(func(t plots.Theme) (*plots.Grid, error) { return plots.Reliability(t, Reliability(c)) })
 	r.Reliable = &g
 	return err
 }
 
-// addAccuracies adds the three rules, the domains at the end, and the versions.
-func (r *runPage) addAccuracies(out *result.Run) {
-	r.Rules = &result.Table{Columns: []result.Column{{Name: "rule"}, {Name: "epoch", Right: true}, {Name: "labels", Right: true},
-		{Name: "target %", Right: true}, {Name: "source val %", Right: true}}}
-	end := 3 // of the columns that are left out: the target's, if there is none
-	if out.Result.Target == config.NoTarget {
-		end++
-		r.Rules.Columns = slices.Delete(r.Rules.Columns, 3, end)
-	}
-	for _, rule := range out.Result.Accuracy.Rules() {
-		if c := rule.Choice; c != nil {
-			r.Rules.AddRow(slices.Delete([]string{rule.Title, fmt.Sprint(c.Epoch + 1), fmt.Sprint(c.Labels), share(c.Target), share(c.SourceVal)}, 3, end)...)
-		}
-	}
-	r.Domains = &result.Table{Columns: []result.Column{{Name: "domain"}, {Name: "split"}, {Name: "correct", Right: true}, {Name: "%", Right: true}}}
-	last := out.Records[len(out.Records)-1].Accuracy
-	byClass := slices.ContainsFunc(last, func(a result.Accuracy) bool { return a.Classes != nil })
-	if byClass {
-		r.Domains.Columns = append(r.Domains.Columns, result.Column{Name: "macro-F1 %", Right: true})
-	}
-	for _, a := range last {
-		row := []string{a.Domain, a.Split, a.Tally.String(), share(a.Tally)}
-		if byClass {
-			row = append(row, fmt.Sprintf("%.2f", 100*a.Classes.MacroF1()))
-		}
-		r.Domains.AddRow(row...)
-	}
-	v := out.Result.Versions
-	r.Versions = &result.Table{Columns: []result.Column{{Name: "what"}, {Name: "version"}}}
-	for _, row := range [][2]string{{"ledg", v.Ledg}, {"Go", v.Go}, {"GoMLX", v.GoMLX}, {"compute", v.Compute}, {"backend", v.Backend}} {
-		r.Versions.AddRow(row[0], row[1])
-	}
-	if list := out.Result.Revisions(); list != nil {
-		r.Versions.AddRow("commits", strings.Join(list, ", "))
-	}
+// confusion is a cell of a confusion matrix: N images of a class, of All, predicted as another.
+type confusion struct {
+	Class, Predicted string
+	N, All           int
 }
 
-func newConfusion(classes []string, counts [][]int) *confusion {
-	c := &confusion{Columns: classes}
-	names := slices.Clone(classes)
-	if len(classes) > manyClasses {
-		c.Worst, c.Columns = worst(classes, counts), nil
-		for i, name := range classes {
-			c.Columns = append(c.Columns, fmt.Sprint(i+1))
-			names[i] = fmt.Sprint(i+1, " ", name)
-		}
-	}
-	for i, row := range counts {
-		sum := 0
-		for _, n := range row {
-			sum += n
-		}
-		out := confusionRow{Class: names[i]}
-		for j, n := range row {
-			cell := confusionCell{Count: n, Right: i == j}
-			if sum > 0 {
-				cell.Shade = min(9, 10*n/sum)
-			}
-			out.Cells = append(out.Cells, cell)
-		}
-		c.Rows = append(c.Rows, out)
-	}
-	return c
-}
+// Tally is N of All.
+func (c confusion) Tally() result.Tally { return result.Tally{Correct: c.N, Total: c.All} }
 
-// worst lists the most frequent confusions.
-func worst(classes []string, counts [][]int) *result.Table {
-	type mistake struct{ class, predicted, n, all int }
-	var list []mistake
-	for i, row := range counts {
-		all := 0
-		for _, n := range row {
-			all += n
-		}
+// Worst lists the most frequent confusions of many classes, whose matrix is folded away.
+func (r *runPage) Worst() (list []confusion) {
+	c := r.Calibration
+	if len(c.Classes) <= manyClasses {
+		return nil
+	}
+	for i, row := range c.Confusion {
+		all := sum(row)
 		for j, n := range row {
 			if i != j && n > 0 {
-				list = append(list, mistake{i, j, n, all})
+				list = append(list, confusion{c.Classes[i], c.Classes[j], n, all})
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b mistake) int { return b.n - a.n })
-	t := &result.Table{Columns: []result.Column{{Name: "class"}, {Name: "confused with"}, {Name: "images", Right: true}, {Name: "% of the class", Right: true}}}
-	for _, m := range list[:min(len(list), 15)] {
-		t.AddRow(classes[m.class], classes[m.predicted], fmt.Sprint(m.n), share(result.Tally{Correct: m.n, Total: m.all}))
+	slices.SortStableFunc(list, func(a, b confusion) int { return b.N - a.N })
+	return list[:min(len(list), 15)]
+}
+
+func sum(list []int) (n int) {
+	for _, v := range list {
+		n += v
 	}
-	return t
+	return n
 }

@@ -61,8 +61,11 @@ func (f *Folder) Queried(o FigureOptions) (plots.ContactData, error) {
 	if err != nil {
 		return d, err
 	}
-	rank := 0 // mostWanted returns the first of each round, in order
-	for _, q := range mostWanted(queries, cmp.Or(o.Count, 24)) {
+	if later := slices.DeleteFunc(slices.Clone(queries), func(q result.Query) bool { return q.Round == 0 }); len(later) > 0 {
+		queries = later // else all labels were queried upfront
+	}
+	rank := 0 // in the round
+	for _, q := range Balanced(queries, cmp.Or(o.Count, 24)) {
 		i, ok := data.Index(q.ID)
 		if !ok {
 			return d, fmt.Errorf("%s: %s is not in the data set", r.Dir, q.ID)
@@ -133,46 +136,32 @@ func open(r *result.Run, o FigureOptions) (*datasets.Dataset, datasets.Truth, er
 	return datasets.Open(data.Dataset, at.Root, datasets.Options{Seed: data.SplitSeed, SplitsDir: at.SplitsDir, Classes: data.Classes, Group: data.Group, Decoding: data.Decode, Patterns: data.Exclude, Layout: data.Layout, SiteRule: data.Site, FollowLinks: at.FollowLinks, Images: at.Images})
 }
 
-// mostWanted returns n of the queries after round 0, or of round 0 if there is no other, as many of
-// each round as of the others, those with the smallest R; in the order of rounds.
-func mostWanted(queries []result.Query, n int) []result.Query {
-	first := 1
-	if !slices.ContainsFunc(queries, func(q result.Query) bool { return q.Round > 0 }) {
-		first = 0 // all labels were queried upfront
+// Balanced returns n of the queries, as many of each round as of the others, in the order of
+// rounds: those with scores best first, those without balanced over domains and classes.
+func Balanced(queries []result.Query, n int) []result.Query {
+	type cell struct {
+		round         int
+		domain, class string
 	}
-	var rounds [][]result.Query
+	turn, in := map[string]float64{}, map[cell]int{}
 	for _, q := range queries {
-		if q.Round < first {
-			continue
+		c := cell{q.Round, q.Domain, q.Class}
+		if turn[q.ID] = float64(in[c]); q.Scores != nil {
+			turn[q.ID] = q.Scores.R
 		}
-		for len(rounds) <= q.Round-first {
-			rounds = append(rounds, nil)
-		}
-		rounds[q.Round-first] = append(rounds[q.Round-first], q)
+		in[c]++
 	}
-	take := make([]int, len(rounds))
-	for left := n; left > 0; {
-		before := left
-		for i := range rounds {
-			if take[i] < len(rounds[i]) && left > 0 {
-				take[i]++
-				left--
-			}
-		}
-		if left == before {
-			break
-		}
+	list := slices.SortedStableFunc(slices.Values(queries), func(a, b result.Query) int {
+		return cmp.Or(cmp.Compare(a.Round, b.Round), cmp.Compare(turn[a.ID], turn[b.ID]))
+	})
+	place, queried := map[string]int{}, map[int]int{}
+	for _, q := range list {
+		place[q.ID] = queried[q.Round]
+		queried[q.Round]++
 	}
-	var list []result.Query
-	for i, round := range rounds {
-		slices.SortStableFunc(round, func(a, b result.Query) int {
-			if a.Scores == nil || b.Scores == nil {
-				return 0
-			}
-			return cmp.Compare(a.Scores.R, b.Scores.R)
-		})
-		list = append(list, round[:take[i]]...)
-	}
+	slices.SortStableFunc(list, func(a, b result.Query) int { return cmp.Compare(place[a.ID], place[b.ID]) })
+	list = list[:min(len(list), n)]
+	slices.SortStableFunc(list, func(a, b result.Query) int { return cmp.Compare(a.Round, b.Round) })
 	return list
 }
 

@@ -112,7 +112,7 @@ func TestShortOfNothingMeasured(t *testing.T) {
 		"dog is rarely predicted: for 0 of 6 unlabelled images, though 2 of 4 labels are dog.",
 		"<b>cat, confidence 33%</b>", "What to do next", "<span>extend</span>", "<span>--budget</span> <span>14</span>", "so no accuracy is measured",
 	}, []string{"Where, the worst first", "What it gets wrong"})
-	if n := strings.Count(html, "data:image/jpeg"); n != 6+4 { // least sure, and asked
+	if n := strings.Count(html, "data:image/jpeg"); n != 6+4 { // least sure, and queried
 		t.Errorf("%d pictures, want 10", n)
 	}
 	if !strings.Contains(html, "ann&#39;\\&#39;&#39;s</span> <span>run&#39;") {
