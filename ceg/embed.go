@@ -60,7 +60,7 @@ func embed(ctx context.Context, o Options, target bool) (*Embedding, error) {
 		return nil, err
 	}
 	path := filepath.Join(o.Dir, checkpoint.File)
-	saved, state, _, err := checkpoint.Read(o.Dir, &c, r.trainer.Learner.Params())
+	saved, state, _, err := checkpoint.Read(o.Dir, c, r.trainer.Learner.Params())
 	if err != nil {
 		return nil, err
 	}

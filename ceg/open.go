@@ -327,7 +327,7 @@ func finished(ctx context.Context, c Config, o Options) (*result.Result, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Dir, err)
 	}
-	state, _, resumed, err := checkpoint.Read(o.Dir, &c, nil)
+	state, _, resumed, err := checkpoint.Read(o.Dir, c, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -358,7 +358,7 @@ func LabelledSince(dir string) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", dir, err)
 	}
-	state, _, ok, err := checkpoint.Read(dir, &c, nil)
+	state, _, ok, err := checkpoint.Read(dir, c, nil)
 	if err != nil || !ok {
 		return 0, err
 	}

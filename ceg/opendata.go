@@ -98,7 +98,7 @@ func ReliableSet(o Options, d *datasets.Dataset) (map[string]string, error) {
 		return nil, err
 	}
 	path := filepath.Join(o.Dir, checkpoint.File)
-	state, _, _, err := checkpoint.Read(o.Dir, &c, nil)
+	state, _, _, err := checkpoint.Read(o.Dir, c, nil)
 	if err != nil {
 		return nil, err
 	}

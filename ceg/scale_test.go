@@ -187,7 +187,7 @@ func BenchmarkCheckpoint(b *testing.B) {
 				}
 				b.StartTimer()
 				start = time.Now()
-				back, _, _, err := checkpoint.Read(dir, &m.c, nil)
+				back, _, _, err := checkpoint.Read(dir, m.c, nil)
 				if err != nil {
 					b.Fatal(err)
 				}

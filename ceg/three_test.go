@@ -42,7 +42,7 @@ func TestThree(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := newTestLearner(t, options)
-	_, state, ok, err := checkpoint.Read(dir, &c, l.Params())
+	_, state, ok, err := checkpoint.Read(dir, c, l.Params())
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}

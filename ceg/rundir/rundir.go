@@ -1,6 +1,5 @@
-// Package rundir reads and writes the folder of a run: its records, its checkpoint, and the
-// initial state that it shares with other runs. [Open] creates the folder or resumes a run in
-// it. Its subpackages define the files.
+// Package rundir reads and writes the folder of a run: its records and its checkpoint. [Open]
+// creates the folder or resumes a run in it. Its subpackages define the files.
 package rundir
 
 import (
@@ -51,11 +50,10 @@ func Open(path string, c config.Config, p result.Place, resume bool, say func(fo
 	return &Folder{Dir: dir, config: c, say: say}, nil
 }
 
-// Load loads the checkpoint into a learner. It truncates records that are newer, and records the current engine. ok is false if
-// there is no checkpoint.
+// Load loads the checkpoint into a learner. It truncates records that are newer, and records the
+// current engine. ok is false if there is no checkpoint.
 func (d *Folder) Load(l *learner.Learner, now func(fromEpoch int) result.Engine) (s checkpoint.State, ok bool, err error) {
-	params := l.Params()
-	s, state, ok, err := checkpoint.Read(d.File(""), &d.config, params)
+	s, state, ok, err := checkpoint.Read(d.File(""), d.config, l.Params())
 	if err != nil {
 		return s, false, err
 	}

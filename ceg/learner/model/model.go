@@ -101,7 +101,7 @@ func Load(dir string, c config.Config, d *datasets.Dataset) (*Model, error) {
 	}
 	head := nets.DomainHead{Hidden: c.Network.DomainHidden}
 	all := append(m.Params[:len(m.Params):len(m.Params)], head.Params(features, len(m.Sources))...)
-	_, state, ok, err := checkpoint.Read(dir, &c, all)
+	_, state, ok, err := checkpoint.Read(dir, c, all)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@
 // the weights.
 //
 // The metadata key "config" holds the run's config as compact JSON, and "sha256" the digest of
-// the remaining content. [Read] checks both; older files without these keys are accepted.
+// the remaining content. [Read] checks both.
 package checkpoint
 
 import (
@@ -151,8 +151,8 @@ func (s State) Write(w io.Writer, c config.Config, params []nets.Param, l learne
 
 // Read reads the checkpoint in a folder, with the values of the given parameters; ok is false if
 // there is none. A damaged file is an error, and so is a checkpoint of a config other than c,
-// whose first difference the error names; a nil c accepts any config.
-func Read(dir string, c *config.Config, params []nets.Param) (s State, l learner.State, ok bool, err error) {
+// whose first difference the error names.
+func Read(dir string, c config.Config, params []nets.Param) (s State, l learner.State, ok bool, err error) {
 	path := filepath.Join(dir, File)
 	f, err := regular.Open(path, math.MaxInt64)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -163,16 +163,13 @@ func Read(dir string, c *config.Config, params []nets.Param) (s State, l learner
 	}
 	defer f.Close()
 	s, l, err = decode(f, c, params)
-	if errors.Is(err, errOld) && c != nil {
-		err = fmt.Errorf("%w: make the run again with `%s`", err, again(dir, *c))
-	}
 	if err != nil {
 		return State{}, learner.State{}, false, fmt.Errorf("%s: %w", path, err)
 	}
 	return s, l, true, nil
 }
 
-func decode(f *os.File, c *config.Config, params []nets.Param) (s State, l learner.State, err error) {
+func decode(f *os.File, c config.Config, params []nets.Param) (s State, l learner.State, err error) {
 	info, err := f.Stat()
 	if err != nil {
 		return s, l, err

@@ -19,9 +19,6 @@ import (
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 )
 
-// errOld is of files of the first form.
-var errOld = errors.New("checkpoint format 1, which this ledg no longer reads")
-
 // digest returns the SHA-256, in hexadecimal, of the metadata but the digest itself, by
 // their sorted keys, and of the tensors in order: names, types, shapes and elements.
 func digest(meta map[string]string, tensors []safetensors.Entry) (string, error) {
@@ -42,23 +39,19 @@ func digest(meta map[string]string, tensors []safetensors.Entry) (string, error)
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// verify returns an error if a file is not what was written, of another form, or of
-// another config than c, unless that is nil.
-func verify(h *safetensors.Header, c *config.Config) error {
-	written, sealed := h.Metadata[digestKey]
-	stored, named := h.Metadata[configKey]
-	if sealed || named { // else it is older than digests
-		var tensors []safetensors.Entry
-		for _, t := range h.Tensors {
-			tensors = append(tensors, safetensors.Entry{Name: t.Name, DType: t.DType, Shape: t.Shape, From: t.Data()})
-		}
-		now, err := digest(h.Metadata, tensors)
-		if err != nil {
-			return err
-		}
-		if now != written {
-			return fmt.Errorf("the file is damaged: the digest of what it holds is %.12s, and %.12s was written", now, written)
-		}
+// verify returns an error if a file is not what was written, of another form, or of another
+// config than c, whose first difference it names.
+func verify(h *safetensors.Header, c config.Config) error {
+	var tensors []safetensors.Entry
+	for _, t := range h.Tensors {
+		tensors = append(tensors, safetensors.Entry{Name: t.Name, DType: t.DType, Shape: t.Shape, From: t.Data()})
+	}
+	now, err := digest(h.Metadata, tensors)
+	if err != nil {
+		return err
+	}
+	if written := h.Metadata[digestKey]; now != written {
+		return fmt.Errorf("the file is damaged: the digest of what it holds is %.12s, and %.12s was written", now, written)
 	}
 	var form struct {
 		Format int `json:"format"`
@@ -66,21 +59,10 @@ func verify(h *safetensors.Header, c *config.Config) error {
 	if err := json.Unmarshal([]byte(h.Metadata[stateKey]), &form); err != nil {
 		return fmt.Errorf("metadata %q: %w", stateKey, err)
 	}
-	switch {
-	case form.Format == 1:
-		return errOld
-	case form.Format != format:
+	if form.Format != format {
 		return fmt.Errorf("checkpoint format %d, want %d: another version of ledg wrote it", form.Format, format)
-	case !named || c == nil:
-		return nil
 	}
-	return sameConfig(stored, *c)
-}
-
-// sameConfig returns an error that names the first setting of c that is another one in
-// the stored JSON.
-func sameConfig(stored string, c config.Config) error {
-	began, err := config.Parse([]byte(stored))
+	began, err := config.Parse([]byte(h.Metadata[configKey]))
 	if err != nil {
 		return fmt.Errorf("metadata %q: %w", configKey, err)
 	}
