@@ -62,10 +62,10 @@ type Summary struct {
 // Files predicts the images of folders and writes a table with a row for each file, in byte
 // order of paths. Unreadable files are listed in a file beside the table.
 //
-// Memory does not grow with the number of files. Intermediate results are beside the table under
-// names that end in ".part"; after an interruption, a call with the same images and options
-// continues from there and gives the same bytes. Tables are written completely or not at all. A
-// shard writes no table.
+// Of all files the paths are in memory, and nothing else. Intermediate results are beside the
+// table under names that end in ".part"; after an interruption, a call with the same images and
+// options continues from there and gives the same bytes. Tables are written completely or not at
+// all. A shard writes no table.
 func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err error) {
 	if err := o.Check(); err != nil {
 		return s, err
@@ -88,11 +88,8 @@ func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err e
 	if err != nil {
 		return s, err
 	}
-	defer l.close()
 	if !o.Shard.Whole() {
-		if err := l.only(o.Shard); err != nil {
-			return s, err
-		}
+		l.only(o.Shard)
 	}
 	j, err := openJournal(o, p, l)
 	if err != nil {
@@ -180,41 +177,24 @@ func (p *Predictor) work(ctx context.Context, d *decoder, l *listing, j *journal
 		b   *filled
 		err error
 	}
-	batches, ended := make(chan read), make(chan struct{})
-	send := func(paths []string) error {
-		b, err := d.read(ctx, paths)
-		select {
-		case batches <- read{b, err}:
-			return err
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
+	from, found := slices.BinarySearch(l.paths, j.last)
+	if found {
+		from++
 	}
-	last, seen, resumed := j.last, j.seen.Sum(nil), j.done > 0 // from here on the journal grows beside the reader
-	passed := sha256.New()
+	seen, passed := j.seen.Sum(nil), sha256.New() // the journal grows beside the reader
+	for _, path := range l.paths[:from] {
+		io.WriteString(passed, path+"\x00")
+	}
+	batches, ended := make(chan read), make(chan struct{})
 	go func() {
 		defer close(ended)
 		defer close(batches)
-		var paths []string
-		err := l.each(func(path string) error {
-			if resumed && path <= last {
-				io.WriteString(passed, path+"\x00")
-				return context.Cause(ctx)
-			}
-			if paths = append(paths, path); len(paths) < p.batch {
-				return nil
-			}
-			err := send(paths)
-			paths = nil
-			return err
-		})
-		if err == nil && len(paths) > 0 {
-			err = send(paths)
-		}
-		if err != nil && context.Cause(ctx) == nil {
+		for paths := range slices.Chunk(l.paths[from:], p.batch) {
+			b, err := d.read(ctx, paths)
 			select {
-			case batches <- read{err: err}:
+			case batches <- read{b, err}:
 			case <-ctx.Done():
+				return
 			}
 		}
 	}()
@@ -232,7 +212,7 @@ func (p *Predictor) work(ctx context.Context, d *decoder, l *listing, j *journal
 			}
 		}
 		if progress != nil {
-			progress(j.done, l.to-l.from)
+			progress(j.done, len(l.paths))
 		}
 	}
 	return !bytes.Equal(passed.Sum(nil), seen), reused, context.Cause(ctx)

@@ -2,7 +2,10 @@ package examples
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -17,23 +20,38 @@ type Identity struct {
 	Images string
 	// Classes are the class names.
 	Classes []string
+	// All is a digest of Images and of the IDs, domains, splits, groups and classes of the examples.
+	All string
 }
 
 // Identify opens the data of a run as [Open] does and returns its identity. Files that have not
 // changed in path, size and modification time are not read again.
-func Identify(ctx context.Context, d config.Data, dir string, at result.Place) (Identity, error) {
-	data, _, err := Open(d, dir, at)
+func Identify(ctx context.Context, d config.Data, dir string, at result.Place) (id Identity, err error) {
+	data, truth, err := Open(d, dir, at)
 	if err != nil {
 		return id, err
 	}
-	id := Identity{Classes: data.Classes}
 	if f, ok := data.Features(); ok {
 		defer f.Close()
 		id.Images, err = f.Digest()
 	} else {
 		id.Images, err = datasets.ImagesDigest(ctx, data, d.ImageSize, at.CacheDir)
 	}
-	return id, err
+	if err != nil {
+		return id, err
+	}
+	id.Classes = data.Classes
+	h := sha256.New()
+	fmt.Fprintf(h, "ledg data 1\n%s\n%q\n%q\n", id.Images, data.Domains, data.Classes)
+	for i, e := range data.Examples {
+		fmt.Fprintf(h, "%q %d %d %d", e.ID, e.Domain, e.Split, truth.Class(i))
+		if len(data.Groups) > 0 {
+			fmt.Fprintf(h, " %v", data.Groups[i])
+		}
+		io.WriteString(h, "\n") // a hash has no errors
+	}
+	id.All = hex.EncodeToString(h.Sum(nil))
+	return id, nil
 }
 
 // Check returns an error if a finished run has used other data, as far as its result says; path names

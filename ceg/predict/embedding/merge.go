@@ -1,8 +1,6 @@
 package embedding
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 
 	"github.com/ledg-go/ledg/ceg/predict/shard"
@@ -103,50 +100,24 @@ func openJournal(ctx context.Context, path string, d *datasets.Dataset, truth da
 	if !o.Shard.Whole() {
 		r.Total = d.Len()
 	}
-	name := o.Shard.Journal(path)
-	var at []struct {
+	open := shard.Open
+	if o.Shard.Whole() {
+		open = shard.OpenAnew
+	}
+	type row struct {
 		key key
 		at  int64
 	}
-	open := func() (*shard.Journal, error) {
-		return shard.Open(name, r, func(item []byte, begin int64) error {
-			m, id, row, err := parseItem(item, by.rowBytes())
-			at = append(at, struct {
-				key key
-				at  int64
-			}{by.key(id, m.Digest), begin + row})
-			return err
-		})
-	}
-	j, err := open()
-	if other := new(shard.OtherError); o.Shard.Whole() && (errors.As(err, &other) || err != nil && isOlder(name)) {
-		if err := shard.Discard(name); err != nil {
-			return nil, err
-		}
-		j, err = open()
-	}
-	for _, x := range at {
+	var rows []row
+	j, err := open(o.Shard.Journal(path), r, func(item []byte, begin int64) error {
+		m, id, at, err := parseItem(item, by.rowBytes())
+		rows = append(rows, row{by.key(id, m.Digest), begin + at})
+		return err
+	})
+	for _, x := range rows {
 		known[x.key] = place{j, x.at}
 	}
 	return j, err
-}
-
-// isOlder reports whether a file is what an interrupted call of an older ledg has left: rows
-// after a line that says who makes them. Runs that were begun before meet it in their cache.
-func isOlder(path string) bool {
-	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	line, err := bufio.NewReader(io.LimitReader(f, 1<<20)).ReadBytes('\n')
-	d := json.NewDecoder(bytes.NewReader(line))
-	d.DisallowUnknownFields()
-	m := maker{}
-	return err == nil && d.Decode(&m) == nil && m.check() == nil
 }
 
 // Merge writes the file of the shards of [Write], sorted by [shard.Together]: the same bytes as

@@ -138,7 +138,7 @@ func (s *source) candidates(needs active.Arrays, n, most int) (*active.Candidate
 		}
 	}
 	if needs.Has(active.Features) {
-		if c.Features, err = s.someFeatures(f, dim); err != nil {
+		if c.Features, err = s.readFeatures(f, s.rows, dim, s.keep); err != nil {
 			return nil, err
 		}
 	}
@@ -177,7 +177,7 @@ func (s *source) readLabelled(c *active.Candidates, needs active.Arrays, dim int
 			return err
 		}
 	}
-	c.LabelledFeatures, err = s.readFeatures(a, rows, dim)
+	c.LabelledFeatures, err = s.readFeatures(a, rows, dim, nil)
 	return err
 }
 

@@ -100,11 +100,11 @@ func Probe(ctx context.Context, path string, o ProbeOptions, r *rand.Rand) (*Pro
 			return nil, s.errorf("%s: %d elements, but %s has %d rows", labelledGroups, len(groups), labelledFeatures, rows)
 		}
 	}
-	labelled, err := s.readFeatures(a, rows, dim)
+	labelled, err := s.readFeatures(a, rows, dim, nil)
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.readFeatures(f, s.rows, dim)
+	all, err := s.readFeatures(f, s.rows, dim, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func readText(ctx context.Context, path string, dim int) (m active.Matrix, err e
 		return m, a.Errorf("%d columns, but %s has %d", cols, features, dim)
 	}
 	s := &source{file: file, ctx: ctx}
-	return s.readFeatures(a, rows, cols)
+	return s.readFeatures(a, rows, cols, nil)
 }
 
 // fit fits the head.

@@ -65,16 +65,7 @@ func Score(ctx context.Context, path string, strategy active.Strategy, n int, of
 	if r.Of, err = json.Marshal(h); err != nil {
 		return 0, err
 	}
-	open := func() (*shard.Journal, error) {
-		return shard.Open(of.Journal(out), r, func([]byte, int64) error { return nil })
-	}
-	j, err := open()
-	if other := new(shard.OtherError); errors.As(err, &other) && other.Kind == shard.Query { // of the round before
-		if err := shard.Discard(of.Journal(out)); err != nil {
-			return 0, err
-		}
-		j, err = open()
-	}
+	j, err := shard.OpenAnew(of.Journal(out), r, func([]byte, int64) error { return nil }) // a journal of the round before is removed
 	if err != nil {
 		return 0, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/internal/dot"
@@ -143,27 +142,13 @@ func checkFinite[T arrays.Float](row []T) error {
 	return nil
 }
 
-// matrix reads the logits or the probabilities of all rows as float32.
-func (s *source) matrix(p probs, logits, probs *active.Matrix) error {
-	n := s.remaining()
-	m := active.Matrix{Rows: n, Cols: p.cols, Stride: p.cols, Data: make([]float32, 0, n*p.cols)}
-	err := arrays.Blocks(s.ctx, p.array, func(first int, block []float64) error {
-		return s.chosen(first, len(block)/p.cols, func(i int) error {
-			row := block[i*p.cols : (i+1)*p.cols]
-			if err := p.check(row); err != nil {
-				return p.array.Errorf("row %d: %w", first+i, err)
-			}
-			for _, v := range row {
-				m.Data = append(m.Data, float32(v))
-			}
-			return nil
-		})
-	})
+// matrix reads the logits or the probabilities of the selected rows as float32.
+func (s *source) matrix(p probs, logits, probs *active.Matrix) (err error) {
+	to := probs
 	if p.logits {
-		*logits = m
-	} else {
-		*probs = m
+		to = logits
 	}
+	*to, err = read(s, p.array, s.rows, p.cols, s.keep, p.check)
 	return err
 }
 
@@ -175,57 +160,31 @@ func (s *source) remaining() int {
 	return s.rows
 }
 
-// chosen calls fn with the rows that matrices have among the n rows from first on, counted from
-// first.
-func (s *source) chosen(first, n int, fn func(i int) error) error {
-	if s.keep == nil {
-		for i := range n {
-			if err := fn(i); err != nil {
-				return err
+// readFeatures reads a matrix of features as float32: the rows in keep, nil for all.
+func (s *source) readFeatures(a *arrays.Array, rows, cols int, keep []int) (active.Matrix, error) {
+	return read(s, a, rows, cols, keep, checkFinite[float32])
+}
+
+// read reads rows of a matrix as float32: those in keep, which increase, nil for all. check
+// returns an error for a row that cannot be used.
+func read[T arrays.Float](s *source, a *arrays.Array, rows, cols int, keep []int, check func(row []T) error) (active.Matrix, error) {
+	at := func(k int) int { return k } // the row of the array that is row k of the matrix
+	if keep != nil {
+		rows, at = len(keep), func(k int) int { return keep[k] }
+	}
+	m := active.Matrix{Rows: rows, Cols: cols, Stride: cols, Data: make([]float32, 0, rows*cols)}
+	k := 0
+	err := arrays.Blocks(s.ctx, a, func(first int, block []T) error {
+		for ; k < rows && at(k) < first+len(block)/cols; k++ {
+			row := block[(at(k)-first)*cols:][:cols]
+			if err := check(row); err != nil {
+				return a.Errorf("row %d: %w", at(k), err)
+			}
+			for _, v := range row {
+				m.Data = append(m.Data, float32(v))
 			}
 		}
 		return nil
-	}
-	at, _ := slices.BinarySearch(s.keep, first)
-	for ; at < len(s.keep) && s.keep[at] < first+n; at++ {
-		if err := fn(s.keep[at] - first); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// someFeatures reads the features of the selected rows as float32.
-func (s *source) someFeatures(a *arrays.Array, cols int) (active.Matrix, error) {
-	if s.keep == nil {
-		return s.readFeatures(a, s.rows, cols)
-	}
-	m := active.Matrix{Rows: s.remaining(), Cols: cols, Stride: cols, Data: make([]float32, 0, s.remaining()*cols)}
-	return m, arrays.Blocks(s.ctx, a, func(first int, block []float32) error {
-		return s.chosen(first, len(block)/cols, func(i int) error {
-			row := block[i*cols : (i+1)*cols]
-			if err := checkFinite(row); err != nil {
-				return a.Errorf("row %d: %w", first+i, err)
-			}
-			m.Data = append(m.Data, row...)
-			return nil
-		})
-	})
-}
-
-// readFeatures reads a matrix of features as float32.
-func (s *source) readFeatures(a *arrays.Array, rows, cols int) (active.Matrix, error) {
-	m := active.Matrix{Rows: rows, Cols: cols, Stride: cols, Data: make([]float32, rows*cols)}
-	err := arrays.Blocks(s.ctx, a, func(first int, block []float32) error {
-		copy(m.Data[first*cols:], block)
-		return dot.Each(len(block)/cols, 512, func(begin, end int) error {
-			for i := begin; i < end; i++ {
-				if err := checkFinite(block[i*cols : (i+1)*cols]); err != nil {
-					return a.Errorf("row %d: %w", first+i, err)
-				}
-			}
-			return nil
-		})
 	})
 	return m, err
 }

@@ -177,22 +177,29 @@ func Open(path string, r Record, each func(item []byte, at int64) error) (_ *Jou
 	return j, j.cut(j.at)
 }
 
-// Discard removes a journal of other content. No other process may be writing it.
-func Discard(path string) error {
+// OpenAnew is [Open], but removes a journal of the same kind with another record first.
+func OpenAnew(path string, r Record, each func(item []byte, at int64) error) (*Journal, error) {
+	j, err := Open(path, r, each)
+	if other := new(OtherError); !errors.As(err, &other) || other.Kind != r.Kind {
+		return j, err
+	}
 	l, err := acquire(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	j := &Journal{lock: l}
-	defer j.release()
-	return os.Remove(path)
+	err = os.Remove(path)
+	(&Journal{lock: l}).release()
+	if err != nil {
+		return nil, err
+	}
+	return Open(path, r, each)
 }
 
 // other says what a file is that is not the journal of r.
 func other(path string, line []byte, r Record) error {
 	old, err := parse(line)
 	if err != nil {
-		return fmt.Errorf("%s: it is of another program or of an older ledg: move it away", path)
+		return fmt.Errorf("%s: it is of another program: move it away", path)
 	}
 	return &OtherError{path, old.Kind, cmp.Or(old.differs(r), fmt.Sprintf("shards %s and %s", old.Shard, r.Shard))}
 }

@@ -42,7 +42,7 @@ func Read(path string) (File, error) {
 		p.Record, err = parse(p.header)
 	}
 	if err != nil || p.Shard.Whole() || p.Total < 0 || !slices.Contains([]string{Features, Predictions, Query}, p.Kind) || len(p.Of) == 0 {
-		return File{}, fmt.Errorf("%s: it is no shard that ledg embed, predict or query makes, or it is damaged or of an older ledg: make it again", path)
+		return File{}, fmt.Errorf("%s: it is no shard that ledg embed, predict or query makes, or it is damaged: make it again", path)
 	}
 	return p, nil
 }
