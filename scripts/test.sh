@@ -8,8 +8,8 @@
 #
 # Other arguments are passed on to go test: scripts/test.sh -short
 #
-# --all fetches XLA's plugin for the CPU, 63 MB, and ONNX Runtime, 27 MB, from PyPI into the
-# user's cache folder (ledg/xla, ledg/onnxruntime). Without --all, ONNX Runtime is tested where it
+# --all fetches XLA's plugin for the CPU, 63 MB (scripts/xla_plugin.sh), and ONNX Runtime, 27 MB,
+# from PyPI into the user's cache folder (ledg/xla, ledg/onnxruntime). Without --all, ONNX Runtime is tested where it
 # is in that folder. LEDG_TEST_XLA and LEDG_TEST_ORT name a library instead, or are "off".
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/need-go.sh"
@@ -32,7 +32,7 @@ if [ "${LEDG_TEST_ORT:-}" = off ]; then
 	LEDG_TEST_ORT=''
 	echo "ONNX Runtime not tested: LEDG_TEST_ORT is off" >&2
 elif [ -z "${LEDG_TEST_ORT:-}" ] && [ -n "$all" ]; then
-	if said=$(go run ./scripts/ledg backend install onnxruntime --yes --to "$cache/onnxruntime" 2>&1); then
+	if said=$(go run ./scripts/ledg backend install onnxruntime --yes --out "$cache/onnxruntime" 2>&1); then
 		LEDG_TEST_ORT=$(sed -n 's/^\(.*\) works: use it .*/\1/p' <<<"$said")
 	else
 		echo "ONNX Runtime not tested: $(tail -n 1 <<<"$said")" >&2
@@ -96,11 +96,7 @@ no_xla=''
 if [ "${LEDG_TEST_XLA:-}" = off ]; then
 	LEDG_TEST_XLA='' no_xla="LEDG_TEST_XLA is off"
 elif [ -z "${LEDG_TEST_XLA:-}" ]; then
-	if said=$(go run ./scripts/ledg backend install cpu --yes --to "$cache/xla" 2>&1); then
-		LEDG_TEST_XLA=$cache/xla/pjrt_c_api_cpu_plugin.so
-	else
-		LEDG_TEST_XLA='' no_xla=$(grep '^ledg: ' <<<"$said" || tail -n 1 <<<"$said")
-	fi
+	LEDG_TEST_XLA=$(scripts/xla_plugin.sh) || LEDG_TEST_XLA='' no_xla="scripts/xla_plugin.sh cannot fetch it"
 fi
 export LEDG_TEST_XLA
 [ -z "$no_xla" ] || echo "XLA not tested: $no_xla" >&2

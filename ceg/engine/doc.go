@@ -11,9 +11,9 @@
 //
 // There are two backends for training and prediction. The Go backend is part of this program and
 // always works. XLA is loaded at run time from a PJRT plugin, a shared library for one kind of
-// device: [List] shows the plugins of this machine, including those of GoMLX and JAX, and
-// [Install] downloads one. In addition, [OpenRuntime] opens ONNX Runtime, which only computes
-// networks from ONNX files. No other function uses the network.
+// device: [List] shows the plugins of this machine, GoMLX's and JAX's. In addition, [OpenRuntime]
+// opens ONNX Runtime, which only computes networks from ONNX files. [Install] downloads it, or the
+// plugin for the CPU; no other function uses the network.
 //
 // A plugin is first tried in a child process, since it may crash: any program that imports this
 // package runs the probe before main if the environment variable LEDG_ENGINE_PROBE is set.
@@ -36,7 +36,7 @@
 //	go        equal: GOMAXPROCS 1, 2, 3, 4 and 8, one core or two, ops_sequential
 //	          other: AVX2 in place of AVX-512 (GOMLX_GO_SIMD_AVX512=0), a build without GOEXPERIMENT=simd, arm64
 //	xla:cpu   equal: one core or two, GOMAXPROCS 1 and 2, another of the plugin's devices, xla_cpu_max_isa=AVX2
-//	          other: each of the three plugins that "ledg backend install cpu" knows
+//	          other: another build of the plugin
 //
 // Tests check this: on Go, with runs killed at many places and many workers; on XLA for the CPU,
 // with runs killed, side by side on four devices, with the plugin deleted meanwhile, and in
@@ -62,10 +62,9 @@
 // and losses with reference values on the device, times training steps, and prints a short
 // report. ledg finds the plugin and NVIDIA's libraries of the active Python environment
 // (VIRTUAL_ENV, CONDA_PREFIX, or the python3 in PATH). For any other plugin give the file,
-// xla:/path/to/plugin.so, and set LD_LIBRARY_PATH if the libraries are not in nvidia/ beside it. Without JAX, "ledg backend
-// install cuda" downloads a plugin and NVIDIA's libraries (2 to 3 GB) into ~/.local/lib/go-xla
-// after it has asked; these precede JAX's. "ledg backend install cpu" downloads the plugin for a
-// CPU: one pinned file from the package index that pip is configured for.
+// xla:/path/to/plugin.so, and set LD_LIBRARY_PATH if the libraries are not in nvidia/ beside it.
+// Plugins in ~/.local/lib/go-xla, where go-xla's installer puts them, precede JAX's; "ledg backend
+// install cpu" has it fetch the one for a CPU.
 //
 // For a GPU machine without Go, build on another machine of the same architecture. The program
 // then needs a C library at least as new as the build machine's, and a plugin:

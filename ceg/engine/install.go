@@ -4,225 +4,176 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
-	"os/exec"
+	"path"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
 	"github.com/ledg-go/ledg/ceg/engine/ort"
-	"github.com/ledg-go/ledg/ceg/engine/pypi"
-	"github.com/ledg-go/ledg/datasets/regular"
+	"github.com/ledg-go/ledg/ceg/internal/fetch"
 )
-
-// Kinds lists the plugins that [Install] can download, besides "cuda" and "rocm", which select
-// by this machine's driver and ROCm. The last is ONNX Runtime.
-var Kinds = []string{"cpu", "cuda12", "cuda13", "rocm7", "rocm10", "tpu", RuntimeName}
-
-// GitHub is the source of GoMLX's plugin for the CPU.
-const GitHub = "github"
-
-// Sources lists the sources of plugins for the CPU, best first: packages on PyPI, pinned by
-// version and SHA-256, and [GitHub].
-func Sources() []string {
-	var names []string
-	for _, w := range wheelsFor("cpu", runtime.GOARCH, "") {
-		names = append(names, w.Project)
-	}
-	return append(names, GitHub)
-}
 
 // Plan describes what [Install] would do, for the user's consent.
 type Plan struct {
-	Kind   string // one of Kinds
-	What   string // downloaded files and approximate size
-	From   string // the hosts that are contacted
+	Kind   string // "cpu" or RuntimeName
+	What   string // downloaded file and approximate size
+	From   string // the host that is contacted
 	Folder string // where it is written; another one may be set, which is then not found by name
-
-	source string // one of Sources, or "" for the first that can be had from PyPI
 }
 
-// pluginFile is the name under which GoMLX looks for a plugin of a kind: for its family.
-func pluginFile(kind string) string {
-	if kind == RuntimeName {
-		return ort.File()
-	}
-	return "pjrt_c_api_" + strings.TrimRight(kind, "0123456789") + "_plugin.so"
+// runtimeVersion is the version of ONNX Runtime that [Install] downloads.
+const runtimeVersion = "1.32.0"
+
+// runtimeWheel is a Python package of ONNX Runtime. Its library is none of Python's.
+type runtimeWheel struct {
+	folder, platform, member string // at PyPI, in the wheel's name, in onnxruntime/capi
+	size                     int64
+	sha256                   string
 }
 
-// manual describes how to install the plugin by hand.
-func (p Plan) manual() string {
-	file := filepath.Join(p.Folder, pluginFile(p.Kind))
-	if p.Kind == RuntimeName {
-		return fmt.Sprintf("by hand: unpack %s of onnxruntime's wheel so that %s exists, or name the file with --backend onnxruntime:/path/to/%s", ort.File(), file, ort.File())
-	}
-	if ws := wheelsFor(p.Kind, runtime.GOARCH, ""); p.source != GitHub && len(ws) > 0 {
-		other := ""
-		if p.Kind == "cpu" {
-			other = "; another source is --from " + GitHub
-		}
-		return fmt.Sprintf("by hand: `pip install %s==%s` in any Python environment, which is found when it is active, or unpack %s so "+
-			"that %s exists, or name the file with --backend xla:/path/to/plugin.so%s", ws[0].Project, ws[0].version, ws[0].Name, file, other)
-	}
-	if p.Kind == "cpu" {
-		return fmt.Sprintf("by hand: unpack pjrt_cpu_%s_%s.tar.gz of github.com/gomlx/pjrt-cpu-binaries/releases so that "+
-			"%s exists, or name the file with --backend xla:/path/to/plugin.so", runtime.GOOS, runtime.GOARCH, file)
-	}
-	return fmt.Sprintf("by hand: `pip install \"jax[%s]\"` in any Python environment, or copy the folders jax_plugins and nvidia "+
-		"from the site-packages of a machine that has it, and name the file with --backend xla:/path/to/jax_plugins/xla_%s/xla_cuda_plugin.so",
-		p.Kind, p.Kind)
+// runtimeWheels are the packages by system and architecture. That for Linux needs glibc 2.28, that
+// for macOS version 14.
+var runtimeWheels = map[string]runtimeWheel{
+	"linux amd64": {"a3/81/55845186c20cba59f614991f4065dea148e48eeb9749893768c85ce64327", "manylinux_2_28_x86_64", "libonnxruntime.so.1.32.0",
+		27780211, "99e1074c4b2197accd5073052a465361be17b89c093b8ffb6e6bd8f986c52df8"},
+	"linux arm64": {"4a/8f/1e43fb994513c7c7a9c6965272ef89d963c1bd4080993a6267bf913701d1", "manylinux_2_28_aarch64", "libonnxruntime.so.1.32.0",
+		23196724, "e36c187006e7a7c8b8d6d57f1a209dd63f52430dca6c282b177718ad6b841054"},
+	"darwin arm64": {"6f/a4/480cd367bc135dd9951c89d461cc6af6be9302cd2ce91e231f6cb0e7ee1b", "macosx_14_0_arm64", "libonnxruntime.1.32.0.dylib",
+		22519308, "d52510bbbcc880c13b826f7d75cdf33ac5cf0bb864d960000fc29ce73f0cb83e"},
+	"windows amd64": {"a9/3e/27039badc39a1b01628b6b40b1ff1bf4a886e6dfb2f311c483606b7c86f7", "win_amd64", "onnxruntime.dll",
+		16698767, "efe7456952c243a05a53d5b8732953625144642c2f3989094277f6217f0c0c40"},
+	"windows arm64": {"5d/e1/2ee4e15cebe7c2868e1d9ef391450db0951e6bbb2f01b2eb926722e19397", "win_arm64", "onnxruntime.dll",
+		16030610, "64d394c69d561af3efd4d4f49dcac8f11d0ce135a20701c16d53b74056cd4cf8"},
 }
 
-// NewPlan returns the installation plan for kind: one of [Kinds], "cuda" for the CUDA version of
-// this machine's driver, "rocm" for its ROCm, or "" for CUDA on machines with an NVIDIA GPU and
-// the CPU on others. A plugin for the CPU comes from source, one of [Sources]; if empty, from
-// the first that PyPI has. An unknown kind or source is an error.
-func NewPlan(kind, source string) (Plan, error) {
+// thisWheel is the package for this machine, if there is one.
+func thisWheel() (w runtimeWheel, ok bool) {
+	w, ok = runtimeWheels[runtime.GOOS+" "+runtime.GOARCH]
+	return w, ok
+}
+
+// file is the package's wheel.
+func (w runtimeWheel) file() fetch.File {
+	return fetch.File{
+		URL:  "https://files.pythonhosted.org/packages/" + w.folder + "/onnxruntime-" + runtimeVersion + "-cp312-cp312-" + w.platform + ".whl",
+		Size: w.size, SHA256: w.sha256,
+	}
+}
+
+// NewPlan returns the plan to install XLA's plugin for the CPU, "cpu", or ONNX Runtime,
+// [RuntimeName]. The error for another kind names pip, which has JAX's plugins.
+func NewPlan(kind string) (Plan, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return Plan{}, fmt.Errorf("no folder to install into: %w", err)
 	}
-	if kind == "" {
-		kind = "cpu"
-		if hasNVIDIA("") {
-			kind = "cuda"
-		}
-	}
-	if kind == "cuda" {
-		kind = cudaForDriver(driverVersion())
-	}
-	if kind == "rocm" {
-		kind = rocmFor("/opt/rocm/.info/version")
-	}
-	p := Plan{Kind: kind, Folder: filepath.Join(home, ".local", "lib", "go-xla"), source: source}
-	if kind == RuntimeName {
-		p.Folder = runtimeFolder(home)
-	}
-	switch {
-	case source != "" && !slices.Contains(Sources(), source):
-		return Plan{}, fmt.Errorf("source %q: want %s", source, strings.Join(Sources(), ", "))
-	case source != "" && kind != "cpu":
-		return Plan{}, fmt.Errorf("source %q: only plugins for the CPU have a choice", source)
-	}
-	device := map[string]string{"cpu": "the CPU", "rocm7": "ROCm 7", "rocm10": "ROCm 10", "tpu": "Google's TPUs"}[kind]
 	switch kind {
-	case "cpu", "rocm7", "rocm10", "tpu", RuntimeName:
-		ws := wheelsFor(kind, runtime.GOARCH, source)
-		if len(ws) == 0 && kind == RuntimeName {
+	case "cpu":
+		return Plan{
+			Kind:   kind,
+			What:   "XLA's PJRT plugin for the CPU, about 100 MB, checked by nothing but the connection: its source publishes no checksum, and whoever controls it runs code as you",
+			From:   "github.com (gomlx/pjrt-cpu-binaries)",
+			Folder: filepath.Join(home, ".local", "lib", "go-xla"),
+		}, nil
+	case RuntimeName:
+		w, ok := thisWheel()
+		if !ok {
 			return Plan{}, fmt.Errorf("%s: there is none for %s on %s", kind, runtime.GOOS, runtime.GOARCH)
 		}
-		if len(ws) == 0 && kind != "cpu" {
-			return Plan{}, fmt.Errorf("plugin %q: there is one for Linux on amd64 only, this is %s on %s", kind, runtime.GOOS, runtime.GOARCH)
-		}
-		if len(ws) == 0 { // GitHub, or an architecture without a wheel
-			p.source = GitHub
-			p.What, p.From = "XLA's PJRT plugin for the CPU, about 100 MB, checked by nothing but the connection: its source publishes no checksum, and whoever controls it runs code as you", "github.com (gomlx/pjrt-cpu-binaries)"
-			break
-		}
-		c, err := pypi.Here().Config()
-		if err != nil {
-			return Plan{}, err
-		}
-		p.What = fmt.Sprintf("XLA's PJRT plugin for %s (%s), %d MB, checked by SHA-256", device, ws[0], ws[0].Size/1e6)
-		if kind == RuntimeName {
-			p.What = fmt.Sprintf("ONNX Runtime (%s), which computes networks from ONNX files, %d MB, checked by SHA-256", ws[0], ws[0].Size/1e6)
-		}
-		p.From = strings.Join(hosts(append(c.FindLinks, c.Indexes...)), ", ") + " (" + ws[0].Name + ")"
-	case "cuda12", "cuda13":
-		p.What = "XLA's PJRT plugin for CUDA " + kind[len("cuda"):] + " and NVIDIA's libraries, about 2 to 3 GB, in their latest versions, checked by the SHA-256 that PyPI itself says and by none that ledg knows; " +
-			"replaces what " + filepath.Join(p.Folder, "nvidia") + " holds"
-		p.From = "pypi.org (jax-" + kind + "-pjrt, nvidia-*)"
-	default:
-		return Plan{}, fmt.Errorf("plugin %q: want cuda, rocm, %s", kind, strings.Join(Kinds, ", "))
+		return Plan{
+			Kind:   kind,
+			What:   fmt.Sprintf("ONNX Runtime (onnxruntime %s), which computes networks from ONNX files, %d MB, checked by SHA-256", runtimeVersion, w.size/1e6),
+			From:   "files.pythonhosted.org (" + path.Base(w.file().URL) + ")",
+			Folder: runtimeFolder(home),
+		}, nil
 	}
-	return p, nil
+	return Plan{}, fmt.Errorf("backend %q: want cpu or %s; plugins for GPUs are JAX's: run `pip install \"jax[cuda13]\"` in the active Python environment", kind, RuntimeName)
 }
 
-// hosts returns the hosts of URLs; other texts are returned unchanged.
-func hosts(links []string) []string {
-	list := make([]string, len(links))
-	for i, link := range links {
-		list[i] = link
-		if u, err := url.Parse(link); err == nil && u.Host != "" {
-			list[i] = u.Host
-		}
+// file is where the library is in the end.
+func (p Plan) file() string {
+	if p.Kind == RuntimeName {
+		return filepath.Join(p.Folder, ort.File())
 	}
-	return list
+	return filepath.Join(p.Folder, "pjrt_c_api_cpu_plugin.so")
 }
 
-// Install downloads the plugin of p into p.Folder, where [Open] finds it, if consent returns
-// true or the plugin is already there. A plugin is verified and tried before it atomically
-// replaces an older one, which running programs keep using. A CUDA plugin is installed by
-// go-xla's installer and tried afterwards. Progress is written to stderr if it is a terminal. A
-// cancelled context ends the wait.
+// manual describes how to install it without this program.
+func (p Plan) manual() string {
+	if p.Kind == RuntimeName {
+		return fmt.Sprintf("elsewhere, run `pip download --no-deps onnxruntime==%s`, unpack %s of the wheel (a zip file) to %s, or name it with --backend onnxruntime:/path/to/%s",
+			runtimeVersion, ort.File(), p.file(), ort.File())
+	}
+	return fmt.Sprintf("elsewhere, unpack pjrt_cpu_%s_%s.tar.gz of https://github.com/gomlx/pjrt-cpu-binaries/releases, and name its plugin with --backend xla:/path/to/plugin.so",
+		runtime.GOOS, runtime.GOARCH)
+}
+
+// Install downloads the library of p into p.Folder, where [Open] and [OpenRuntime] find it, if
+// consent returns true or it is already there. go-xla's installer puts the plugin into place, and
+// ONNX Runtime is checked by its SHA-256. Both are then tried. Progress is written to stderr if
+// it is a terminal. A cancelled context ends the wait.
 func Install(ctx context.Context, p Plan, consent func(Plan) bool) (Plugin, error) {
+	plugin := pluginAt(p.file(), p.Folder)
+	install, try := installCPU, func() error { _, err := examine(plugin); return err }
 	if p.Kind == RuntimeName {
 		if ort.Unbuilt != nil {
 			return Plugin{}, ort.Unbuilt
 		}
+		if l, err := loadRuntime(plugin); err == nil && l.Version == runtimeVersion {
+			return plugin, nil
+		}
+		install, try = installRuntime, func() error { _, err := loadRuntime(plugin); return err }
 	} else if !xlaBuilt {
 		return Plugin{}, errNoXLA
 	}
 	if err := ctx.Err(); err != nil {
 		return Plugin{}, err
 	}
-	cuda := strings.HasPrefix(p.Kind, "cuda")
-	if !cuda && p.source != GitHub {
-		if plugin, ok := alreadyThere(p); ok {
-			return plugin, nil
-		}
-	}
 	if consent == nil || !consent(p) {
 		return Plugin{}, fmt.Errorf("%s not installed: no consent to download from %s", p.Kind, p.From)
 	}
-	progress := os.Stderr
-	if !term.IsTerminal(int(progress.Fd())) {
-		null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-		if err != nil {
-			return Plugin{}, err
-		}
-		defer null.Close()
-		progress = null
+	err := install(ctx, p)
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		return Plugin{}, fmt.Errorf("installing %s: %w", p.Kind, cause)
 	}
-	var plugin Plugin
-	var err error
-	if cuda {
-		plugin, err = installCUDA(ctx, p, progress)
-	} else {
-		plugin, err = installPinned(ctx, p, progress)
-	}
-	if err != nil && ctx.Err() != nil {
-		return Plugin{}, fmt.Errorf("installing %s: %w", p.Kind, ctx.Err())
-	}
-	return plugin, err
-}
-
-// installCUDA has go-xla's installer put a CUDA plugin into place, and tries it.
-func installCUDA(ctx context.Context, p Plan, progress *os.File) (Plugin, error) {
-	if err := waitFor(ctx, progress, func() error { return fetchCUDA(p) }); err != nil {
+	if err != nil {
 		return Plugin{}, fmt.Errorf("installing %s failed: %w; %s", p.Kind, err, p.manual())
 	}
-	file := filepath.Join(p.Folder, "nvidia", "pjrt_c_api_cuda_plugin.so")
-	plugin := pluginAt(file, p.Folder)
-	if _, err := examine(plugin); err != nil {
-		return plugin, fmt.Errorf("%s is installed in %s, but does not work: %w", p.Kind, file, err)
+	if err := try(); err != nil {
+		return Plugin{}, errors.Join(fmt.Errorf("%s was fetched, but does not work here: %w", p.Kind, err), os.Remove(p.file()))
 	}
 	return plugin, nil
 }
 
-// waitFor runs f, which prints to standard output and cannot be stopped, until it ends or the context does.
-func waitFor(ctx context.Context, progress *os.File, f func() error) error {
+// installRuntime fetches ONNX Runtime.
+func installRuntime(ctx context.Context, p Plan) error {
+	w, _ := thisWheel()
+	bar := progressbar.DefaultBytesSilent(w.size)
+	if term.IsTerminal(int(os.Stderr.Fd())) {
+		bar = progressbar.DefaultBytes(w.size, p.Kind)
+	}
+	defer bar.Clear()
+	return w.file().Unpack(ctx, "onnxruntime/capi/"+w.member, p.file(), bar)
+}
+
+// installCPU has go-xla's installer fetch the plugin for the CPU. It prints to standard output and
+// cannot be stopped.
+func installCPU(ctx context.Context, p Plan) error {
+	progress := os.Stderr
+	if !term.IsTerminal(int(progress.Fd())) {
+		null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		progress = null
+	}
 	done := make(chan error, 1)
 	go func() {
 		var err error
-		withoutStdout(progress, func() { err = f() })
+		withoutStdout(progress, func() { err = fetchCPU(p.Folder) })
 		done <- err
 	}()
 	select {
@@ -231,151 +182,4 @@ func waitFor(ctx context.Context, progress *os.File, f func() error) error {
 	case err := <-done:
 		return err
 	}
-}
-
-// alreadyThere returns the plugin that Install would fetch if it lies there whole and works.
-func alreadyThere(p Plan) (Plugin, bool) {
-	file := filepath.Join(p.Folder, pluginFile(p.Kind))
-	o, ws := readOrigin(file), wheelsFor(p.Kind, runtime.GOARCH, p.source)
-	if len(ws) == 0 || o.SHA256 != ws[0].digest {
-		return Plugin{}, false
-	}
-	if digest, err := regular.Digest(file); err != nil || digest != o.SHA256 {
-		return Plugin{}, false
-	}
-	plugin := pluginAt(file, p.Folder)
-	return plugin, try(plugin) == nil
-}
-
-// try tries a plugin, or ONNX Runtime.
-func try(p Plugin) error {
-	if p.Name == RuntimeName {
-		_, err := ort.Load(p.Path)
-		return err
-	}
-	_, err := examine(p)
-	return err
-}
-
-// installPinned puts a plugin into place: the first of the plan's sources that can be had and works.
-func installPinned(ctx context.Context, p Plan, progress *os.File) (Plugin, error) {
-	if err := os.MkdirAll(p.Folder, 0o755); err != nil {
-		return Plugin{}, err
-	}
-	var reasons []error
-	attempt := func(what string, w *wheel, get func(dir string) (string, error)) (Plugin, bool) {
-		plugin, err := putInPlace(filepath.Join(p.Folder, pluginFile(p.Kind)), w, get)
-		if err != nil {
-			reasons = append(reasons, fmt.Errorf("%s: %w", what, err))
-		}
-		return plugin, err == nil
-	}
-	if p.source == GitHub {
-		plugin, ok := attempt(GitHub, nil, func(dir string) (string, error) {
-			err := waitFor(ctx, progress, func() error { return fetchCPU(dir) })
-			if err != nil {
-				return "", err
-			}
-			return filepath.EvalSymlinks(filepath.Join(dir, pluginFile(p.Kind)))
-		})
-		if ok {
-			return plugin, nil
-		}
-	} else {
-		c, err := pypi.Here().Config()
-		if err != nil {
-			return Plugin{}, err
-		}
-		client, err := pypi.NewClient(c)
-		if err != nil {
-			return Plugin{}, err
-		}
-		for _, w := range wheelsFor(p.Kind, runtime.GOARCH, p.source) {
-			bar := progressbar.NewOptions64(w.Size, progressbar.OptionSetWriter(progress), progressbar.OptionShowBytes(true),
-				progressbar.OptionSetDescription(w.String()), progressbar.OptionClearOnFinish())
-			client.Progress = func(done, _ int64) { bar.Set64(done) }
-			plugin, ok := attempt(w.String(), &w, func(dir string) (string, error) { return fetchWheel(ctx, client, w, dir) })
-			bar.Clear()
-			if ok {
-				return plugin, nil
-			}
-			if ctx.Err() != nil {
-				break
-			}
-		}
-	}
-	return Plugin{}, fmt.Errorf("installing %s failed: %w; %s", p.Kind, errors.Join(reasons...), p.manual())
-}
-
-// putInPlace has get put a plugin into a new folder beside its place, the file, tries it there, and moves it to its place.
-func putInPlace(file string, w *wheel, get func(dir string) (string, error)) (Plugin, error) {
-	folder := filepath.Dir(file)
-	removeStale(folder)
-	dir, err := os.MkdirTemp(folder, stagingPrefix)
-	if err != nil {
-		return Plugin{}, err
-	}
-	defer os.RemoveAll(dir)
-	fetched, err := get(dir)
-	if err != nil {
-		return Plugin{}, err
-	}
-	if err := try(pluginAt(fetched, folder)); err != nil {
-		return Plugin{}, fmt.Errorf("it does not work here: %w", err)
-	}
-	if err := os.Remove(originFile(file)); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return Plugin{}, err
-	}
-	if err := os.Rename(fetched, file); err != nil {
-		return Plugin{}, err
-	}
-	if w != nil {
-		if err := writeOrigin(file, w.String(), w.digest); err != nil {
-			return Plugin{}, err
-		}
-	}
-	return pluginAt(file, folder), nil
-}
-
-// stagingPrefix begins the names of folders in which plugins wait for their trial.
-const stagingPrefix = ".installing-"
-
-// removeStale removes what installations left that were killed more than an hour ago.
-func removeStale(folder string) {
-	dirs, _ := filepath.Glob(filepath.Join(folder, stagingPrefix+"*"))
-	for _, dir := range dirs {
-		if info, err := os.Stat(dir); err == nil && time.Since(info.ModTime()) > time.Hour {
-			os.RemoveAll(dir)
-		}
-	}
-}
-
-// driverVersion returns the version of NVIDIA's driver, such as "580.159.03", or "".
-func driverVersion() string {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, "nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader").Output()
-	if err != nil {
-		return ""
-	}
-	return firstLine(string(out))
-}
-
-// cudaForDriver returns the newest CUDA plugin that a driver can run: CUDA 13 needs driver 580.
-func cudaForDriver(version string) string {
-	major, _, _ := strings.Cut(version, ".")
-	if n, err := strconv.Atoi(major); err == nil && n < 580 {
-		return "cuda12"
-	}
-	return "cuda13"
-}
-
-// rocmFor returns the plugin for the ROCm that a file names ("7.2.4"), else for ROCm 7.
-func rocmFor(file string) string {
-	text, _ := os.ReadFile(file)
-	major, _, _ := strings.Cut(string(text), ".")
-	if n, err := strconv.Atoi(major); err == nil && n >= 10 {
-		return "rocm10"
-	}
-	return "rocm7"
 }

@@ -94,11 +94,3 @@ func TestMatchGPUs(t *testing.T) {
 		}
 	}
 }
-
-func TestCUDAForDriver(t *testing.T) {
-	for version, want := range map[string]string{"580.159.03": "cuda13", "575.51": "cuda12", "535.0": "cuda12", "": "cuda13", "N/A": "cuda13"} {
-		if got := cudaForDriver(version); got != want {
-			t.Errorf("driver %q: got %s, want %s", version, got, want)
-		}
-	}
-}

@@ -65,7 +65,7 @@ func pluginAt(path, source string) Plugin {
 // a text, one that was cut off (which ends the process that loads it), one for another architecture.
 func unloadable(path string) error {
 	file, err := os.Open(path)
-	if err != nil {
+	if err != nil || runtime.GOOS != "linux" {
 		return err
 	}
 	defer file.Close()
@@ -85,9 +85,6 @@ func unloadable(path string) error {
 		return fmt.Errorf("it is cut off, after %d bytes", info.Size())
 	} else if err != nil {
 		return nil // the loader reports the error
-	}
-	if runtime.GOOS == "darwin" {
-		return nil
 	}
 	want := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}[runtime.GOARCH]
 	if f.Machine != want || f.Class != elf.ELFCLASS64 {

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/ledg-go/ledg/ceg/engine/ort"
 )
@@ -81,7 +80,7 @@ func runtimePlan(spec string, s search) (p Plan, ok bool, err error) {
 	if ort.Unbuilt != nil {
 		return p, true, ort.Unbuilt
 	}
-	p, err = NewPlan(RuntimeName, "")
+	p, err = NewPlan(RuntimeName)
 	return p, err == nil, nil // there is none for other systems
 }
 
@@ -110,8 +109,8 @@ func (s search) namedRuntime(path string) (*Runtime, error) {
 }
 
 func loadRuntime(p Plugin) (*Runtime, error) {
-	if err := checkOrigin(p.Path); err != nil {
-		return nil, err
+	if err := unloadable(p.Path); err != nil {
+		return nil, fmt.Errorf("%s: %w", p.Path, err)
 	}
 	l, err := ort.Load(p.Path)
 	if err != nil {
@@ -129,11 +128,7 @@ func (s search) installedRuntime() Plugin {
 	if s.home == "" || !exists(path) {
 		return Plugin{}
 	}
-	source := filepath.Dir(path)
-	if o := readOrigin(path); o.Package != "" {
-		source = o.Package + " in " + source
-	}
-	return Plugin{Name: RuntimeName, Path: path, Source: source}
+	return pluginAt(path, filepath.Dir(path))
 }
 
 // runtimes returns those that are found here, the installed one first.
@@ -149,8 +144,8 @@ func (s search) runtimes() (found []Plugin) {
 		files, _ := filepath.Glob(filepath.Join(site, "onnxruntime", "capi", pattern))
 		slices.Sort(files)
 		for _, file := range files {
-			if filepath.IsAbs(file) && !slices.ContainsFunc(found, func(p Plugin) bool { return p.Path == file }) {
-				found = append(found, Plugin{Name: RuntimeName, Path: file, Source: strings.TrimSpace("onnxruntime "+distVersion(site, RuntimeName)) + " in " + site})
+			if !slices.ContainsFunc(found, func(p Plugin) bool { return p.Path == file }) {
+				found = append(found, Plugin{Name: RuntimeName, Path: file, Source: "onnxruntime" + distVersion(site, RuntimeName) + " in " + site})
 			}
 		}
 	}

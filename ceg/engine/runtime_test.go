@@ -4,10 +4,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ledg-go/ledg/ceg/engine/ort"
 )
@@ -60,8 +58,8 @@ func TestRuntimePlan(t *testing.T) {
 	if ort.Unbuilt != nil {
 		t.Skip(ort.Unbuilt)
 	}
-	if len(wheelsFor(RuntimeName, runtime.GOARCH, "")) == 0 {
-		t.Skip("there is no ONNX Runtime for " + runtime.GOOS + " on " + runtime.GOARCH)
+	if _, ok := thisWheel(); !ok {
+		t.Skip("there is no ONNX Runtime for this machine")
 	}
 	installed := machine(t.TempDir(), nil)
 	installed.home = installed.root
@@ -89,7 +87,7 @@ func TestRuntimePlan(t *testing.T) {
 	}
 }
 
-// The installed one is found, a changed one is not used, and auto uses it where there is no GPU.
+// The installed one is found, and auto uses it where there is no GPU.
 func TestInstalledRuntime(t *testing.T) {
 	from := os.Getenv("LEDG_TEST_ORT")
 	if from == "" {
@@ -117,18 +115,6 @@ func TestInstalledRuntime(t *testing.T) {
 	}
 	if list := listOn(s); len(list) != 2 || list[0].Unusable != "" || list[0].API == "" || list[0].Plugin.Path != file {
 		t.Errorf("the list is %+v", list)
-	}
-	if err := writeOrigin(file, "onnxruntime 1.32.0", strings.Repeat("0", 64)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(file, time.Unix(1, 0), time.Unix(1, 0)); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := openRuntime("onnxruntime", s); err == nil || !strings.Contains(err.Error(), "is not the file that was installed from onnxruntime 1.32.0") {
-		t.Errorf("a changed one: %v", err)
-	}
-	if rt, why, err := openRuntime("auto", s); rt != nil || err != nil || !strings.Contains(why, "is not the file") {
-		t.Errorf("auto with a changed one: %v, %q, %v", rt, why, err)
 	}
 	if err := os.MkdirAll(filepath.Join(root, "dev"), 0o755); err == nil {
 		if err := os.WriteFile(filepath.Join(root, "dev", "nvidia0"), nil, 0o644); err != nil {

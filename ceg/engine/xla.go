@@ -234,8 +234,8 @@ func (r request) candidates(s search) ([]Plugin, error) {
 		}
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("no %s plugin found in %d folders or in a JAX installation: "+
-			"run `ledg backend install`, or name the file, xla:/path/to/plugin.so", cmp.Or(r.plugin, "XLA"), len(s.folders()))
+		return nil, fmt.Errorf("no %s plugin found: run `pip install \"jax[cuda13]\"` for a GPU or `ledg backend install cpu`, "+
+			"or name the file, xla:/path/to/plugin.so", cmp.Or(r.plugin, "XLA"))
 	}
 	return list, nil
 }
@@ -257,7 +257,7 @@ func openAuto(r request, s search) (Backend, error) {
 	}
 	candidates := s.plugins(false)
 	if len(candidates) == 0 {
-		return openGo(nil, "chosen because no XLA plugin is installed here (`ledg backend install` gets one)")
+		return openGo(nil, "chosen because no XLA plugin is installed here")
 	}
 	var reasons []string
 	var rest []Plugin

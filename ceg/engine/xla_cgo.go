@@ -26,11 +26,13 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"runtime"
 	"strings"
 	"unsafe"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/go-xla/compute/xla"
+	"github.com/gomlx/go-xla/installer"
 	"github.com/gomlx/go-xla/pjrt"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -207,4 +209,9 @@ func lacks(path, symbol string) bool {
 	defer C.free(unsafe.Pointer(p))
 	defer C.free(unsafe.Pointer(s))
 	return C.lacks(p, s) != 0
+}
+
+// fetchCPU installs the plugin for the CPU that go-xla was tested with.
+func fetchCPU(folder string) error {
+	return installer.CPUInstall(runtime.GOOS+"_"+runtime.GOARCH, pjrt.DefaultCPUVersion, folder, true, installer.Quiet)
 }

@@ -12,5 +12,3 @@ func start(launch) (compute.Backend, error) { return nil, errNoXLA }
 func trim() {}
 
 func fetchCPU(string) error { return errNoXLA }
-
-func fetchCUDA(Plan) error { return errNoXLA }

@@ -128,31 +128,26 @@ func deviceNames(devices []engine.Device) string {
 	return strings.Join(names, ", ")
 }
 
-// newBackendInstallCommand returns the command that downloads a plugin.
+// newBackendInstallCommand returns the command that downloads a library.
 func newBackendInstallCommand() *cobra.Command {
 	var yes bool
-	var from, to string
+	var to string
 	cmd := &cobra.Command{
-		Use:         "install [cpu|cuda|cuda12|cuda13|rocm|rocm7|rocm10|tpu|onnxruntime]",
+		Use:         "install cpu|onnxruntime",
 		Annotations: map[string]string{guide: "backends.md"},
-		Short:       "Download an XLA plugin or ONNX Runtime",
-		Long: `Download an XLA plugin, or ONNX Runtime, into ~/.local/lib. Without a name, ledg selects
-the plugin for this machine: CUDA for an NVIDIA GPU, else CPU. It asks before it downloads.
+		Short:       "Download XLA for the CPU, or ONNX Runtime",
+		Long: `Download XLA's plugin for the CPU, or ONNX Runtime, into ~/.local/lib. It asks before it
+downloads, and tries the file.
 
-Files come from the package index that pip is configured to use; Python is not needed.
-ledg checks the SHA-256 it knows and tries the plugin before it replaces an older one.
-For CUDA, the index gives the checksum. --from github has no published checksum.
+The installer of go-xla fetches the plugin from GitHub, which publishes no checksum. ONNX
+Runtime comes from PyPI and is checked by its SHA-256.
 
-Tested on Linux x86-64: cpu and onnxruntime. The plugins for ROCm and TPU were downloaded
-and checked, but never run on such a machine.`,
-		ValidArgs: []string{"cpu", "cuda", "cuda12", "cuda13", "rocm", "rocm7", "rocm10", "tpu", "onnxruntime"},
-		Args:      cobra.MaximumNArgs(1),
+For an NVIDIA GPU, run ` + "`pip install \"jax[cuda13]\"`" + `: ledg finds JAX's plugin in the active Python
+environment.`,
+		ValidArgs: []string{"cpu", engine.RuntimeName},
+		Args:      cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			kind := ""
-			if len(args) > 0 {
-				kind = args[0]
-			}
-			plan, err := engine.NewPlan(kind, from)
+			plan, err := engine.NewPlan(args[0])
 			if err != nil {
 				return usagef("%w", err)
 			}
@@ -186,7 +181,6 @@ and checked, but never run on such a machine.`,
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "download without asking")
-	cmd.Flags().StringVar(&from, "from", "", "source of the CPU plugin; see the guide (default the first available)")
 	cmd.Flags().StringVar(&to, "out", "", "another folder, which ledg does not search (default ~/.local/lib)")
 	oldFlags(cmd, "to", "out")
 	return cmd

@@ -83,7 +83,7 @@ func TestBackendRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		{args: []string{"install", "metal"}, want: `plugin "metal": want cuda, rocm, cpu, cuda12, cuda13, rocm7, rocm10, tpu, onnxruntime`},
+		{args: []string{"install", "metal"}, want: `backend "metal": want cpu or onnxruntime`},
 		{args: []string{"install", "cpu"}, want: "--yes"},
 		{env: "onnx", args: []string{"list"}, want: `GOMLX_BACKEND "onnx": want auto`},
 	} {

@@ -4,19 +4,14 @@
 package main
 
 import (
-	"net/http"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/ledg-go/ledg/ceg/engine/pypi"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
 func main() {
-	// Weights from the hub and CUDA's plugins come by clients without time limits.
-	http.DefaultTransport = pypi.Stalls{Next: http.DefaultTransport, After: time.Minute}
 	cli.Main(newRootCommand())
 }
 

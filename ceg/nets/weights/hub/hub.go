@@ -1,20 +1,32 @@
-// Package hub downloads files from repositories on the Hugging Face hub. [Open] resolves a
-// revision to a commit, and [Repo.Download] fetches files with the library go-huggingface. The
-// hub, or the mirror in HF_ENDPOINT, is not trusted: every response is checked before the
-// library sees it (check.go). No token is sent.
+// Package hub downloads files from repositories on the Hugging Face hub, or its mirror in
+// HF_ENDPOINT. Neither is trusted: names stay in the repository, and a file has the size and, if
+// it is large, the SHA-256 of the listing. go-huggingface checks none of these, so it is not used;
+// the cache has its layout, which Python shares. No token is sent.
 package hub
 
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/gomlx/go-huggingface/hub"
+	"github.com/ledg-go/ledg/ceg/internal/fetch"
+	"github.com/ledg-go/ledg/datasets/regular"
+)
+
+const (
+	publicHub  = "https://huggingface.co"
+	maxListing = 32 << 20 // bytes
+	maxFile    = 64 << 30 // bytes
 )
 
 // Repo is a repository at one commit.
@@ -25,8 +37,16 @@ type Repo struct {
 	Licence string
 
 	dir   string
-	names []string
-	sizes map[string]int64
+	files []file
+}
+
+// file is a file in the hub's listing of a repository.
+type file struct {
+	Name string `json:"rfilename"`
+	Size int64  `json:"size"`
+	LFS  struct {
+		SHA256 string `json:"sha256"`
+	} `json:"lfs"`
 }
 
 var (
@@ -35,94 +55,133 @@ var (
 	commitName   = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 )
 
+// Folder is where the cache in dir keeps a repository.
+func Folder(dir, id string) string {
+	return filepath.Join(dir, "models--"+strings.ReplaceAll(id, "/", "--"))
+}
+
+// endpoint is the address of the hub.
+func endpoint() (string, error) {
+	address := strings.TrimSuffix(cmp.Or(os.Getenv("HF_ENDPOINT"), publicHub), "/")
+	u, err := url.Parse(address)
+	if err != nil || !fetch.Safe(u) {
+		return "", fmt.Errorf("HF_ENDPOINT is %.200q, want an address such as %s; plain HTTP is allowed to this machine only", address, publicHub)
+	}
+	return address, nil
+}
+
 // Open resolves a revision of a repository to a commit; an empty revision means main. The cache
-// in dir (go-huggingface's layout) stores the result, which is not requested again.
+// in dir stores the result, which is not requested again.
 func Open(ctx context.Context, dir, id, revision string) (*Repo, error) {
 	revision = cmp.Or(revision, "main")
 	if !idName.MatchString(id) || !revisionName.MatchString(revision) || strings.Contains(id+revision, "..") {
 		return nil, fmt.Errorf("%s@%s: want OWNER/NAME@REVISION", id, revision)
 	}
-	r := &Repo{ID: id, Commit: revision, dir: dir}
-	err := r.do(ctx, func(repo *hub.Repo) error {
-		if err := repo.DownloadInfo(false); err != nil {
-			return err
-		}
-		return r.read(repo.Info(), revision)
-	})
-	return r, err
+	r := &Repo{ID: id, dir: Folder(dir, id)}
+	cached := filepath.Join(r.dir, "info", revision)
+	text, err := regular.Read(cached, maxListing)
+	if err == nil {
+		return r, r.read(text, revision)
+	}
+	base, err := endpoint()
+	if err != nil {
+		return nil, err
+	}
+	if text, err = fetch.Text(ctx, base+"/api/models/"+id+"/revision/"+revision+"?blobs=true", maxListing); err != nil {
+		return nil, err
+	}
+	if err := r.read(text, revision); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(cached), 0o777); err != nil {
+		return nil, err
+	}
+	return r, regular.WriteFile(cached, func(w io.Writer) error { _, err := w.Write(text); return err })
 }
 
-// read takes what the hub, or the cache, lists of the repository.
-func (r *Repo) read(info *hub.RepoInfo, revision string) error {
-	if !commitName.MatchString(info.CommitHash) {
-		return fmt.Errorf("the hub names the commit %.80q, want 40 or 64 hexadecimal digits", info.CommitHash)
+// read takes and checks what the hub lists of the repository.
+func (r *Repo) read(text []byte, revision string) error {
+	var list struct {
+		SHA      string `json:"sha"`
+		Siblings []file `json:"siblings"`
+		CardData struct {
+			License any `json:"license"` // one text, or several
+		} `json:"cardData"`
 	}
-	if commitName.MatchString(revision) && info.CommitHash != revision {
-		return fmt.Errorf("the hub names the commit %s, want %s", info.CommitHash, revision)
+	if err := json.Unmarshal(text, &list); err != nil {
+		return fmt.Errorf("the hub's listing of %s: %w", r.ID, err)
 	}
-	r.Commit, r.names, r.sizes = info.CommitHash, nil, map[string]int64{}
-	for _, f := range info.Siblings {
-		if f == nil {
-			continue
+	if !commitName.MatchString(list.SHA) || commitName.MatchString(revision) && list.SHA != revision {
+		return fmt.Errorf("the hub names the commit %.80q for %s, want 40 or 64 hexadecimal digits", list.SHA, revision)
+	}
+	for _, f := range list.Siblings {
+		if !filepath.IsLocal(filepath.FromSlash(f.Name)) || strings.Contains(f.Name, "..") || strings.Contains(f.Name, `\`) {
+			return fmt.Errorf("the hub lists a file %.200q, which is no name in a repository", f.Name)
 		}
-		r.names = append(r.names, f.Name)
-		r.sizes[f.Name] = f.Size
 	}
-	if info.CardData != nil {
-		r.Licence = info.CardData.License
+	r.Commit, r.files = list.SHA, list.Siblings
+	switch licence := list.CardData.License.(type) {
+	case string:
+		r.Licence = licence
+	case []any:
+		r.Licence = strings.Trim(fmt.Sprint(licence), "[]")
 	}
 	return nil
 }
 
 // Names lists the repository's files, with slashes.
-func (r *Repo) Names() []string { return slices.Clone(r.names) }
-
-// Size returns a file's size in bytes as listed by the hub, or 0.
-func (r *Repo) Size(name string) int64 { return r.sizes[name] }
-
-// Download downloads files into the cache and returns their paths, in order. A file that the
-// repository does not list, or whose length differs from the listed one, is an error.
-func (r *Repo) Download(ctx context.Context, names ...string) (paths []string, err error) {
-	err = r.do(ctx, func(repo *hub.Repo) error {
-		if err := repo.DownloadInfo(false); err != nil {
-			return err
-		}
-		if err := r.read(repo.Info(), r.Commit); err != nil {
-			return err
-		}
-		for _, name := range names {
-			if !slices.Contains(r.names, name) {
-				return fmt.Errorf("the repository has no file %q", name)
-			}
-		}
-		paths, err = repo.DownloadFilesCtx(ctx, names...)
-		return err
-	})
-	return paths, err
+func (r *Repo) Names() []string {
+	names := make([]string, len(r.files))
+	for i, f := range r.files {
+		names[i] = f.Name
+	}
+	return names
 }
 
-// do calls the library for the repository at r.Commit, through a check. The library sees the
-// context between its reads only, so the wait for it ends with the context.
-func (r *Repo) do(ctx context.Context, f func(*hub.Repo) error) error {
-	c, err := newCheck(ctx, r.ID, r.Commit)
+// Size returns a file's size in bytes as listed by the hub, or 0.
+func (r *Repo) Size(name string) int64 {
+	f, _ := r.lookup(name)
+	return f.Size
+}
+
+func (r *Repo) lookup(name string) (file, error) {
+	i := slices.IndexFunc(r.files, func(f file) bool { return f.Name == name })
+	if i < 0 {
+		return file{}, fmt.Errorf("the repository has no file %q", name)
+	}
+	return r.files[i], nil
+}
+
+// Download downloads files into the cache and returns their paths, in order. A file that the
+// repository does not list, or whose content differs from the listed one, is an error.
+func (r *Repo) Download(ctx context.Context, names ...string) (paths []string, err error) {
+	for _, name := range names {
+		f, err := r.lookup(name)
+		if err != nil {
+			return nil, err
+		}
+		if f.Size < 0 || f.Size > maxFile {
+			return nil, fmt.Errorf("the hub lists %q with %d bytes, want at most %d GiB", name, f.Size, maxFile>>30)
+		}
+		path := filepath.Join(r.dir, "snapshots", r.Commit, filepath.FromSlash(name))
+		info, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() != f.Size {
+			err = Save(ctx, r.ID, r.Commit, name, fetch.File{Size: f.Size, SHA256: f.LFS.SHA256}, path)
+		}
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
+
+// Save downloads a file of a repository to path. Its content has to be as pin says.
+func Save(ctx context.Context, id, commit, name string, pin fetch.File, path string) error {
+	base, err := endpoint()
 	if err != nil {
 		return err
 	}
-	defer c.close()
-	repo := hub.New(r.ID).WithEndpoint(c.endpoint()).WithRevision(r.Commit).WithCacheDir(filepath.ToSlash(r.dir))
-	repo.Verbosity = 0
-	done := make(chan error, 1)
-	go func() { done <- f(repo) }()
-	select {
-	case err = <-done:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	if first := c.failed(); first != nil {
-		return first
-	}
-	if err != nil {
-		return errors.New(c.restore(err.Error()))
-	}
-	return nil
+	pin.URL = base + "/" + id + "/resolve/" + commit + "/" + (&url.URL{Path: name}).EscapedPath()
+	return pin.Save(ctx, path, nil)
 }

