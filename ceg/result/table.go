@@ -3,12 +3,15 @@ package result
 import (
 	"encoding/csv"
 	"fmt"
+	"html/template"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// Table is a table of text cells that can be printed in four formats.
+// Table is a table of text cells that can be printed in five formats. Its methods String and HTML are how
+// programs and notebooks show it.
 type Table struct {
 	Title   string
 	Columns []Column
@@ -41,6 +44,26 @@ func (t *Table) AddRow(texts ...string) {
 	t.Rows = append(t.Rows, row)
 }
 
+// Column is the place of the column with a name; -1 if there is none.
+func (t *Table) Column(name string) int {
+	return slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
+}
+
+// Pick returns the table with some of its columns.
+func (t *Table) Pick(keep func(column int) bool) *Table {
+	some := &Table{Title: t.Title, Notes: t.Notes, Rows: make([][]Cell, len(t.Rows))}
+	for i, c := range t.Columns {
+		if !keep(i) {
+			continue
+		}
+		some.Columns = append(some.Columns, c)
+		for k, row := range t.Rows {
+			some.Rows[k] = append(some.Rows[k], row[i])
+		}
+	}
+	return some
+}
+
 // TableFormat is an output format of a Table.
 type TableFormat uint8
 
@@ -53,9 +76,11 @@ const (
 	CSV
 	// LaTeX is a tabular with rules of the booktabs package.
 	LaTeX
+	// HTML is a table element between a heading and paragraphs of notes. Cells of numbers have the class n.
+	HTML
 )
 
-var tableFormats = []string{Text: "text", Markdown: "markdown", CSV: "csv", LaTeX: "latex"}
+var tableFormats = []string{Text: "text", Markdown: "markdown", CSV: "csv", LaTeX: "latex", HTML: "html"}
 
 // String returns the format's name in lower case.
 func (f TableFormat) String() string {
@@ -95,12 +120,38 @@ func (t *Table) Write(w io.Writer, format TableFormat) error {
 		}
 	case LaTeX:
 		t.latex(&b)
+	case HTML:
+		if err := htmlTable.Execute(&b, t); err != nil {
+			return err
+		}
 	default:
 		return fmt.Errorf("table %q: unknown format %v", t.Title, format)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// String is the table as text.
+func (t *Table) String() string { return t.in(Text) }
+
+// HTML is the table as HTML.
+func (t *Table) HTML() template.HTML { return template.HTML(t.in(HTML)) }
+
+func (t *Table) in(format TableFormat) string {
+	var b strings.Builder
+	if err := t.Write(&b, format); err != nil {
+		return err.Error()
+	}
+	return b.String()
+}
+
+var htmlTable = template.Must(template.New("table").Parse(`{{with .Title}}<h3>{{.}}</h3>
+{{end}}<div class="wide"><table>
+<thead><tr>{{range .Columns}}<th{{if .Right}} class="n"{{end}}>{{.Name}}</th>{{end}}</tr></thead>
+<tbody>{{range .Rows}}<tr>{{range $i, $c := .}}<td{{if (index $.Columns $i).Right}} class="n"{{end}}>{{if .Bold}}<b>{{.Text}}</b>{{else}}{{.Text}}{{end}}</td>{{end}}</tr>
+{{end}}</tbody></table></div>
+{{range .Notes}}<p class="note">{{.}}</p>{{end}}
+`))
 
 // grid returns head and rows with every cell's text passed through show, and the
 // width of each column in runes.

@@ -26,7 +26,7 @@ func awkward() *Table {
 }
 
 func TestTableGolden(t *testing.T) {
-	for _, format := range []TableFormat{Text, Markdown, CSV, LaTeX} {
+	for _, format := range []TableFormat{Text, Markdown, CSV, LaTeX, HTML} {
 		var b strings.Builder
 		if err := awkward().Write(&b, format); err != nil {
 			t.Fatal(err)
@@ -69,12 +69,12 @@ var errFull = errors.New("no space left")
 func (full) Write([]byte) (int, error) { return 0, errFull }
 
 func TestParseTableFormat(t *testing.T) {
-	for _, f := range []TableFormat{Text, Markdown, CSV, LaTeX} {
+	for _, f := range []TableFormat{Text, Markdown, CSV, LaTeX, HTML} {
 		if got, err := ParseTableFormat(f.String()); err != nil || got != f {
 			t.Errorf("ParseTableFormat(%q) = %v, %v", f, got, err)
 		}
 	}
-	if f, err := ParseTableFormat("html"); err == nil {
-		t.Errorf("html is %v", f)
+	if f, err := ParseTableFormat("word"); err == nil {
+		t.Errorf("word is %v", f)
 	}
 }

@@ -89,7 +89,7 @@ func TestElsewhere(t *testing.T) {
 		{"Train", func() { dir = Train("mine", "ceg", tiny, Set("timing", "published")) }},
 		{"Seeds", func() { runs = Seeds(2, "mine", "uniform-ce", tiny) }}, {"Sweep", func() { Sweep("mine", "uniform-ce", "epochs", []float64{3}, 1, tiny) }},
 		{"Grid", func() { Grid("mine", []string{"uniform-ce"}, nil, []string{"photo"}, 1, tiny) }}, {"Ablate", func() { Ablate("mine", "ceg", "T", 1, tiny) }},
-		{"Compare", func() { Compare(runs...) }}, {"Summarize", func() { Summarize(runs...) }}, {"LearningCurves", func() { fig = LearningCurves(runs...) }},
+		{"Compare", func() { Compare(runs...) }}, {"LearningCurves", func() { fig = LearningCurves(runs...) }},
 		{"PerTarget", func() { PerTarget(runs...) }}, {"Dots", func() { Dots(runs...) }}, {"Frame", func() { Frame(runs...) }},
 		{"Rows.CSV", func() { Frame(runs...).CSV("a.csv") }}, {"Rows.Parquet", func() { Frame(runs...).Parquet("a.parquet") }},
 		{"Width", func() { Width("84mm") }}, {"Font", func() { Font("Serif") }}, {"FontSize", func() { FontSize(8) }},
@@ -110,12 +110,11 @@ func TestElsewhere(t *testing.T) {
 		{"Study", func() { own = Study(own, nil) }},
 		{"MustFinish", func() { MustFinish(Must(own.Plan()).Run(t.Context(), study.Options{Dir: "study"})) }},
 		{"PaperRecords", func() { PaperRecords("features-pacs") }},
-		{"SummarizeTable", func() { SummarizeTable(PaperRecords("features-pacs"), "methods", TableOptions{}) }},
 		{"Differences", func() {
 			Differences(PaperRecords("announced/few-labels-pacs"), TableOptions{Baseline: "logistic MaxHerding"}, "21")
 		}},
 		{"LabelSavings", func() { LabelSavings(budget, budget.Targets[0].Curves[0].Name, budget.Targets[0].Curves[1].Name, 0) }},
-		{"FinalAccuracy", func() { FinalAccuracy(EpochsData{Curves: []Curve{curve(40, 50)}}, nil) }}, {"SweepTable", func() { SweepTable(sweep, nil) }},
+		{"SweepTable", func() { SweepTable(sweep, nil) }},
 		{"Extract", func() { features = Extract(photos) }},
 		{"Train on photos", func() { dir = Train("photos", "logistic", of("features", features)) }},
 		{"Predict", func() { Predict(dir, filepath.Join(photos, "photo"), "a.jsonl") }}, {"Contact", func() { Contact("a.jsonl", 2) }},

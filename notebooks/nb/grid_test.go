@@ -81,8 +81,9 @@ func TestGrid(t *testing.T) {
 	if len(groups) != 2 || groups[0].budget != "2%" || len(groups[1].dirs) != 4 || len(byBudget(dirs[:4])) > 1 || len(byBudget(dirs[:6])) > 1 {
 		t.Errorf("by budgets %+v; of one method %+v; of one and of two %+v", groups, byBudget(dirs[:4]), byBudget(dirs[:6]))
 	}
-	Compare(dirs...)
-	Summarize(dirs...)
+	if tables := Compare(dirs...); len(tables) != 2 || !strings.HasSuffix(tables[1].Title, ", budget 5%") {
+		t.Errorf("tables %v", tables)
+	}
 	Save(PerTarget(dirs...), filepath.Join(t.TempDir(), "budgets.pdf"))
 	Save(PerTarget(groups[0].dirs...), filepath.Join(t.TempDir(), "targets.pdf"))
 	Save(Dots(groups[0].dirs...), filepath.Join(t.TempDir(), "dots.pdf"))

@@ -17,68 +17,6 @@ import (
 	"github.com/ledg-go/ledg/plots"
 )
 
-// Compare shows a table of finished runs; each argument is a run or a folder of runs. There is a
-// row for each run, and for methods with several runs a row with the mean, its 95% interval over
-// seeds, and the difference to the first method, paired by seed. If several methods have several
-// budgets, there is a table for each budget.
-func Compare(dirs ...string) {
-	if groups := byBudget(dirs); len(groups) > 1 {
-		for _, g := range groups {
-			Markdown("*Budget %s*", g.budget)
-			Compare(g.dirs...)
-		}
-		return
-	}
-	tables := Must(report.Compare(dirs, report.CompareOptions{}))
-	if len(tables) > 1 {
-		first := tables[1].Rows[0][column(tables[1], "method")].Text
-		Table(Must(report.Compare(dirs, report.CompareOptions{Baseline: first}))[1], nil)
-		return
-	}
-	for _, name := range []string{"run", "seconds"} { // of this machine
-		i := column(tables[0], name)
-		tables[0].Columns = slices.Delete(tables[0].Columns, i, i+1)
-		for k, row := range tables[0].Rows {
-			tables[0].Rows[k] = slices.Delete(row, i, i+1)
-		}
-	}
-	Table(tables[0], nil)
-}
-
-// ofBudget are the runs of one budget.
-type ofBudget struct {
-	budget string
-	dirs   []string
-}
-
-// byBudget divides runs by their budgets, in order of appearance. Runs of one method, or whose
-// budgets have different methods, stay together.
-func byBudget(dirs []string) (groups []ofBudget) {
-	methods := map[string][]string{}
-	for _, r := range Must(result.OpenAll(dirs...)) {
-		budget, method := r.Config.Exploration.Budget, r.Config.Arm().Name()
-		i := slices.IndexFunc(groups, func(g ofBudget) bool { return g.budget == budget })
-		if i < 0 {
-			i, groups = len(groups), append(groups, ofBudget{budget: budget})
-		}
-		groups[i].dirs = append(groups[i].dirs, r.Path)
-		if !slices.Contains(methods[budget], method) {
-			methods[budget] = append(methods[budget], method)
-		}
-	}
-	for _, g := range groups {
-		if m := methods[g.budget]; len(m) < 2 || !slices.Equal(m, methods[groups[0].budget]) {
-			return nil
-		}
-	}
-	return groups
-}
-
-// column is the place of a table's column.
-func column(t *result.Table, name string) int {
-	return slices.IndexFunc(t.Columns, func(c result.Column) bool { return c.Name == name })
-}
-
 // LearningCurves shows the accuracy of runs, a curve for each method: over the number of labels if a
 // method has several budgets, else over epochs. [Save] writes the figure to a file.
 func LearningCurves(dirs ...string) Fig {

@@ -1,5 +1,5 @@
 // Package nb is the notebooks' interface to ledg: each function trains runs or shows a table, a
-// figure or progress in a cell.
+// figure or progress in a cell. What it shows it also returns: a figure for [Save], a table for code.
 //
 //	dirs := []string{nb.Train("mine", "ceg"), nb.Train("mine", "ceg", nb.Set("tau", 0.8))}
 //	nb.Compare(dirs...)
@@ -20,15 +20,11 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
-	"github.com/ledg-go/ledg/ceg/report"
-	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/plots"
 )
 
@@ -114,153 +110,6 @@ func showIn(place string, g *plots.Grid, more map[protocol.MIMEType]any) {
 	}
 	if g.Aside != "" {
 		Markdown("%s", strings.TrimSpace(folded("versions", formatted(html.EscapeString(g.Aside)))))
-	}
-}
-
-// NewTable returns an empty table; all columns but the first are right-aligned.
-func NewTable(columns ...string) *result.Table {
-	t := new(result.Table)
-	for i, name := range columns {
-		t.Columns = append(t.Columns, result.Column{Name: name, Right: i > 0})
-	}
-	return t
-}
-
-// Table shows a table. Its p-values are folded away below it, and notes if there are more than four.
-// The targets' columns are folded away if the table has more than nine.
-func Table(t *result.Table, err error) { Markdown("%s", tableText(Must(t, err))) }
-
-// Folded shows tables below a summary that opens them.
-func Folded(summary string, list []*result.Table, err error) {
-	var text strings.Builder
-	for _, t := range Must(list, err) {
-		text.WriteString(markdownOf(t) + "\n")
-	}
-	Markdown("%s", strings.TrimSpace(folded(summary, text.String())))
-}
-
-// withBold returns the table of a study's methods with a note on what is bold.
-func withBold(t *result.Table) *result.Table {
-	bold := func(c result.Cell) bool { return c.Bold }
-	if t.Title == "" || !slices.ContainsFunc(t.Rows, func(row []result.Cell) bool { return slices.ContainsFunc(row, bold) }) {
-		return t
-	}
-	noted := *t
-	noted.Notes = append(slices.Clone(t.Notes), "Bold: the highest mean of a column; it does not mean significant.")
-	return &noted
-}
-
-// tableText is a table for [Table].
-func tableText(t *result.Table) string {
-	shown, p := apart(withBold(t))
-	shown, targets := narrow(shown)
-	shown, notes := withoutNotes(shown)
-	text := markdownOf(shown)
-	if targets != nil {
-		text += folded("each target", markdownOf(targets))
-	}
-	if p != nil {
-		text += folded("p-values", markdownOf(p))
-	}
-	if notes != nil {
-		text += folded("notes", markdownOf(notes))
-	}
-	return text
-}
-
-// withoutNotes divides a table with more than four notes into one that has the note on settings alone,
-// and one of the others; nil if it has fewer.
-func withoutNotes(t *result.Table) (shown, notes *result.Table) {
-	if len(t.Notes) <= 4 {
-		return t, nil
-	}
-	notes, shown = NewTable("note"), &result.Table{Title: t.Title, Columns: t.Columns, Rows: t.Rows}
-	for _, n := range t.Notes {
-		if strings.HasPrefix(n, report.SettingsNote) {
-			shown.Notes = append(shown.Notes, n)
-		} else {
-			notes.AddRow(n)
-		}
-	}
-	return shown, notes
-}
-
-// widest is the number of columns that fit the width of a notebook.
-const widest = 9
-
-// narrow divides a table that is too wide into one without the columns of the targets, which are
-// between the method and the average, and one of them; nil if it fits.
-func narrow(t *result.Table) (shown, targets *result.Table) {
-	named := func(name string) int {
-		return slices.IndexFunc(t.Columns, func(c result.Column) bool { return c.Name == name })
-	}
-	method, average := named("method"), named("average")
-	if len(t.Columns) <= widest || method < 0 || average < 0 {
-		return t, nil
-	}
-	shown, targets = &result.Table{Title: t.Title, Notes: t.Notes}, &result.Table{}
-	pick(t, shown, func(i int) bool { return i <= method || i >= average })
-	pick(t, targets, func(i int) bool { return i >= method && i < average })
-	return shown, targets
-}
-
-// pick copies columns of a table to another.
-func pick(from, to *result.Table, keep func(column int) bool) {
-	for i, c := range from.Columns {
-		if keep(i) {
-			to.Columns = append(to.Columns, c)
-		}
-	}
-	for _, row := range from.Rows {
-		var cells []result.Cell
-		for i, c := range row {
-			if keep(i) {
-				cells = append(cells, c)
-			}
-		}
-		to.Rows = append(to.Rows, cells)
-	}
-}
-
-// apart divides a table into one without p-values and one of them, with the columns that name the
-// rows and the note on them; nil if there are none.
-func apart(t *result.Table) (shown, p *result.Table) {
-	at := slices.IndexFunc(t.Columns, func(c result.Column) bool { return c.Name == report.PValues })
-	if at < 0 {
-		return t, nil
-	}
-	shown, p = &result.Table{Title: t.Title}, &result.Table{}
-	for _, note := range t.Notes {
-		if strings.HasPrefix(note, "p: ") {
-			p.Notes = append(p.Notes, note)
-		} else {
-			shown.Notes = append(shown.Notes, note)
-		}
-	}
-	pick(t, shown, func(i int) bool { return i != at })
-	pick(t, p, func(i int) bool { return i == at || t.Columns[i].Name == "method" || t.Columns[i].Name == "budget" })
-	return shown, p
-}
-
-// markdownOf is a table in Markdown, with the field's symbols.
-func markdownOf(t *result.Table) string {
-	var b strings.Builder
-	Check(t.Write(&b, result.Markdown))
-	return markedUp.ReplaceAllStringFunc(b.String(), func(word string) string {
-		if s := formatted(strings.ReplaceAll(word, `\_`, "_")); s != strings.ReplaceAll(word, `\_`, "_") {
-			return s
-		}
-		return word
-	})
-}
-
-// markedUp matches a word of a table, whose underscores have a backslash.
-var markedUp = regexp.MustCompile(`[A-Za-z][A-Za-z0-9]*(\\_[A-Za-z0-9]+)*`)
-
-// Tables shows tables, one below the other.
-func Tables(list []*result.Table, err error) {
-	for _, t := range Must(list, err) {
-		Table(t, nil)
 	}
 }
 

@@ -64,7 +64,7 @@ their predictions for these domains, and reported beside the first, which stays 
 		},
 	}
 	cmd.Flags().StringSliceVar(&leftOut, "left-out", nil, "run that held out a source domain of RUN; repeatable")
-	cmd.Flags().Var(&format, "format", "table format: text, markdown, csv or latex")
+	cmd.Flags().Var(&format, "format", "table format: text, markdown, html, csv or latex")
 	cmd.Flags().StringVar(&o.Backend, "backend", "", "backend that computes; see ledg backend --help (default auto)")
 	runImagesFlags(cmd, &o)
 	return cmd

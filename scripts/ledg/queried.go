@@ -32,6 +32,6 @@ DIR is a run or a folder of runs. One run also gets a table of classes by domain
 			return writeTables(cmd, tables, result.TableFormat(format), "\n")
 		},
 	}
-	cmd.Flags().Var(&format, "format", "table format: text, markdown, csv or latex")
+	cmd.Flags().Var(&format, "format", "table format: text, markdown, html, csv or latex")
 	return cmd
 }

@@ -1,0 +1,347 @@
+package nb
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/ledg-go/ledg/ceg/report"
+	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/plots"
+)
+
+// NewTable returns an empty table; all columns but the first are right-aligned.
+func NewTable(columns ...string) *result.Table {
+	t := new(result.Table)
+	for i, name := range columns {
+		t.Columns = append(t.Columns, result.Column{Name: name, Right: i > 0})
+	}
+	return t
+}
+
+// Table shows a table and returns it. Columns with p-values are folded away below it. So are the columns of
+// targets if there are more than nine columns, and the notes if there are more than four.
+func Table(t *result.Table, err error) *result.Table {
+	Markdown("%s", tableText(Must(t, err)))
+	return t
+}
+
+// Tables shows tables, one below the other.
+func Tables(list []*result.Table, err error) {
+	for _, t := range Must(list, err) {
+		Table(t, nil)
+	}
+}
+
+// Folded shows tables below a summary that opens them.
+func Folded(summary string, list []*result.Table, err error) {
+	var text strings.Builder
+	for _, t := range Must(list, err) {
+		text.WriteString(markdownOf(t) + "\n")
+	}
+	Markdown("%s", strings.TrimSpace(folded(summary, text.String())))
+}
+
+// tableText is a table for [Table].
+func tableText(t *result.Table) string {
+	method, average := t.Column("method"), t.Column("average")
+	wide := len(t.Columns) > 9 && method >= 0 && average >= 0
+	hidden := func(i int) bool { return t.Columns[i].Name == report.PValues || wide && method < i && i < average }
+	shown, more := t.Pick(func(i int) bool { return !hidden(i) }), &result.Table{}
+	if len(shown.Columns) < len(t.Columns) {
+		more = t.Pick(func(i int) bool { return hidden(i) || slices.Contains([]string{"method", "budget"}, t.Columns[i].Name) })
+		more.Title = ""
+	}
+	shown.Notes = slices.Clone(t.Notes)
+	bold := func(row []result.Cell) bool {
+		return slices.ContainsFunc(row, func(c result.Cell) bool { return c.Bold })
+	}
+	if average >= 0 && slices.ContainsFunc(t.Rows, bold) {
+		shown.Notes = append(shown.Notes, "Bold: the highest mean of a column; it does not mean significant.")
+	}
+	if more.Notes = nil; len(shown.Notes) > 4 {
+		kept := func(n string) bool { return strings.HasPrefix(n, report.SettingsNote) }
+		more.Notes = slices.DeleteFunc(slices.Clone(shown.Notes), kept)
+		shown.Notes = slices.DeleteFunc(shown.Notes, func(n string) bool { return !kept(n) })
+	}
+	text := markdownOf(shown)
+	if len(more.Columns)+len(more.Notes) > 0 {
+		text += folded("more", markdownOf(more))
+	}
+	return text
+}
+
+// folded is a text that shows its summary alone until somebody opens it.
+func folded(summary, text string) string {
+	return "\n\n<details><summary>" + summary + "</summary>\n\n" + text + "\n\n</details>"
+}
+
+// markdownOf is a table in Markdown, with the field's symbols.
+func markdownOf(t *result.Table) string {
+	var b strings.Builder
+	Check(t.Write(&b, result.Markdown))
+	return markedUp.ReplaceAllStringFunc(b.String(), func(word string) string {
+		if plain := strings.ReplaceAll(word, `\_`, "_"); formatted(plain) != plain {
+			return formatted(plain)
+		}
+		return word
+	})
+}
+
+// markedUp matches a word of a table, whose underscores have a backslash.
+var markedUp = regexp.MustCompile(`[A-Za-z][A-Za-z0-9]*(\\_[A-Za-z0-9]+)*`)
+
+var subscript = regexp.MustCompile(`_\{([^}]*)\}`)
+
+// formatted is a text with the field's symbols, as a cell shows it.
+func formatted(text string) string {
+	return subscript.ReplaceAllString(plots.Symbols(text), "<sub>$1</sub>")
+}
+
+// Compare shows a table of finished runs; each argument is a run or a folder of runs. There is a
+// row for each run, and for methods with several runs a row with the mean, its 95% interval over
+// seeds, and the difference to the first method, paired by seed. If several methods have several
+// budgets, there is a table for each budget.
+func Compare(dirs ...string) (tables []*result.Table) {
+	for _, g := range byBudget(dirs) {
+		list := Must(report.Compare(g.dirs, report.CompareOptions{}))
+		t := list[0].Pick(func(i int) bool { return !slices.Contains([]string{"run", "seconds"}, list[0].Columns[i].Name) }) // which are of this machine
+		if len(list) > 1 {
+			first := list[1].Rows[0][list[1].Column("method")].Text
+			t = Must(report.Compare(g.dirs, report.CompareOptions{Baseline: first}))[1]
+		}
+		if g.budget != "" {
+			t.Title += ", budget " + g.budget
+		}
+		tables = append(tables, Table(t, nil))
+	}
+	return tables
+}
+
+// ofBudget are the runs of one budget.
+type ofBudget struct {
+	budget string
+	dirs   []string
+}
+
+// byBudget divides runs by their budgets, in order of appearance. Runs of one method, or whose
+// budgets have different methods, are one group without a budget.
+func byBudget(dirs []string) (groups []ofBudget) {
+	methods := map[string][]string{}
+	for _, r := range Must(result.OpenAll(dirs...)) {
+		budget, method := r.Config.Exploration.Budget, r.Config.Arm().Name()
+		i := slices.IndexFunc(groups, func(g ofBudget) bool { return g.budget == budget })
+		if i < 0 {
+			i, groups = len(groups), append(groups, ofBudget{budget: budget})
+		}
+		groups[i].dirs = append(groups[i].dirs, r.Path)
+		if !slices.Contains(methods[budget], method) {
+			methods[budget] = append(methods[budget], method)
+		}
+	}
+	other := func(g ofBudget) bool {
+		m := methods[g.budget]
+		return len(m) < 2 || !slices.Equal(m, methods[groups[0].budget])
+	}
+	if len(groups) < 2 || slices.ContainsFunc(groups, other) {
+		return []ofBudget{{dirs: dirs}}
+	}
+	return groups
+}
+
+// difference is a mean paired difference in points as a cell, with its 95% interval if it has one, bold if
+// it is significant after Holm's correction.
+func difference(d result.Difference, points, holm float64, more string) result.Cell {
+	text := fmt.Sprintf("%+.1f", points*d.Mean)
+	if d.HasInterval() {
+		text += fmt.Sprintf(" (%+.1f to %+.1f)", points*d.Low, points*d.High)
+	}
+	return result.Cell{Text: text + more, Bold: holm < 1-result.Level}
+}
+
+// Differences shows the rows of a folder compared with a baseline, o.Baseline, at several budgets: the
+// difference of the averages over targets in percentage points, with its 95% interval over seeds or
+// pools, and the targets on which the row is above. Bold is significant after Holm's correction over the table.
+func Differences(f *report.Folder, o report.TableOptions, budgets ...string) *result.Table {
+	return Table(differences(f, o, budgets...))
+}
+
+func differences(f *report.Folder, o report.TableOptions, budgets ...string) (*result.Table, error) {
+	var all []report.Verdict
+	var at, rows []string // of all, its budget; the rows' names
+	var p []float64
+	n := map[string]bool{}
+	for _, b := range budgets {
+		o.Budget = b
+		list, err := f.Verdicts("methods", o)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range list {
+			all, at, p, n[fmt.Sprint(v.N)] = append(all, v), append(at, b), append(p, v.P), true
+			if !slices.Contains(rows, v.Row) {
+				rows = append(rows, v.Row)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("no row has a seed in common with %q at %s", o.Baseline, strings.Join(budgets, ", "))
+	}
+	t, holm := NewTable(append([]string{"minus " + all[0].Baseline}, budgets...)...), result.Holm(p)
+	for _, name := range rows {
+		row := append([]result.Cell{{Text: name}}, make([]result.Cell, len(budgets))...)
+		for i, v := range all {
+			if v.Row != name {
+				continue
+			}
+			above := ""
+			if v.Targets > 1 {
+				above = fmt.Sprintf(", %d of %d", v.Favour, v.Targets)
+			}
+			row[1+slices.Index(budgets, at[i])] = difference(v.Difference, 100, holm[i], above)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	t.Notes = []string{fmt.Sprintf("Percentage points with the 95%% interval over n = %s repetitions, and the targets on which the row is above. Bold: significant after Holm correction over the table.",
+		strings.Join(slices.Sorted(maps.Keys(n)), " or "))}
+	return t, nil
+}
+
+// SweepTable shows the numbers of a sensitivity figure: each value, or pair of values, compared with the
+// default, paired by seed, with the paper's number if its text has one.
+func SweepTable(d plots.SensitivityData, err error) *result.Table {
+	Check(err)
+	t := NewTable("setting", "value", "accuracy, %", "runs", "minus the usual", "paper, PACS", "paper, Office-Home")
+	t.Notes = []string{"Minus the usual: paired by seed, with a 95% interval. Bold: significant after Holm correction over the table. " +
+		"~D: not significant. With this n and spread, a true difference of D would be significant with 80% probability."}
+	var list []result.Difference
+	var of []int // of list, its row
+	var p []float64
+	add := func(labels []string, usual []float64, cells []plots.Cell) {
+		coordinates := func(c plots.Cell) []float64 { return []float64{c.X, c.Y}[:len(labels)] }
+		isUsual := func(c plots.Cell) bool { return slices.Equal(coordinates(c), usual) }
+		i := slices.IndexFunc(cells, isUsual)
+		for _, c := range cells {
+			at, known := map[string]float64{}, map[string]float64{}
+			var texts []string
+			for k, x := range coordinates(c) {
+				at[labels[k]], texts = x, append(texts, fmt.Sprint(x))
+			}
+			row := []string{strings.Join(labels, ", "), strings.Join(texts, ", "), fmt.Sprintf("%.1f", stat.Mean(c.Values, nil)),
+				fmt.Sprintf("%d, from %.1f to %.1f", len(c.Values), slices.Min(c.Values), slices.Max(c.Values)), "", "", ""}
+			if isUsual(c) {
+				row[4] = "usual"
+			} else if i >= 0 && len(c.Values) == len(cells[i].Values) {
+				if d, err := result.Paired(trials(c.Values), trials(cells[i].Values)); err == nil {
+					list, of, p = append(list, d), append(of, len(t.Rows)), append(p, d.P)
+				}
+			}
+			for _, paper := range report.PaperSensitivity() {
+				clear(known)
+				for name, v := range paper.At {
+					known[report.ParameterLabel(name)] = v
+				}
+				if isUsual(c) && paper.At == nil || maps.Equal(known, at) {
+					row[5], row[6] = fmt.Sprintf("%.2f", paper.PACS), fmt.Sprintf("%.2f", paper.OfficeHome)
+				}
+			}
+			t.AddRow(row...)
+		}
+	}
+	for _, s := range d.Sweeps {
+		for _, c := range s.Curves {
+			var cells []plots.Cell
+			for _, p := range c.Points {
+				cells = append(cells, plots.Cell{X: p.X, Values: p.Values})
+			}
+			var usual []float64
+			if s.Chosen != nil {
+				usual = []float64{*s.Chosen}
+			}
+			add([]string{s.XLabel}, usual, cells)
+		}
+	}
+	for _, s := range d.Surfaces {
+		var usual []float64
+		if s.Chosen != nil {
+			usual = s.Chosen[:]
+		}
+		add([]string{s.XLabel, s.YLabel}, usual, s.Cells)
+	}
+	for i, holm := range result.Holm(p) {
+		detects := ""
+		if d := list[i]; d.HasInterval() && !d.ExcludesZero() {
+			detects = fmt.Sprintf(" ~%.1f", d.Detectable())
+		}
+		t.Rows[of[i]][4] = difference(list[i], 1, holm, detects)
+	}
+	return Table(t, nil)
+}
+
+// trials are values whose keys are their places.
+func trials(values []float64) (list []result.Trial) {
+	for i, v := range values {
+		list = append(list, result.Trial{Key: fmt.Sprint(i), Value: v})
+	}
+	return list
+}
+
+// LabelSavings shows label savings in a figure, and in a table that is folded away: for each target
+// of a budget figure, the number of labels with which the other method reaches the method's accuracy.
+// pool is the number of images that percentages refer to; 0 if budgets are numbers of labels.
+func LabelSavings(d plots.BudgetData, method, other string, pool int) *result.Table {
+	unit, up := 1.0, 0.5 // budgets that are shares of the pool are rounded down
+	if pool > 0 {
+		unit, up = float64(pool)/100, 1e-9
+	}
+	curve := func(t plots.Target, name string) (c plots.Curve) {
+		if i := slices.IndexFunc(t.Curves, func(c plots.Curve) bool { return c.Name == name }); i >= 0 {
+			c = t.Curves[i]
+		}
+		return c
+	}
+	picture := plots.SavingsData{Method: method, Other: other, Ticks: map[float64]string{}}
+	t := NewTable("target", "labels", "accuracy, %", "needed", "saved")
+	for _, target := range d.Targets {
+		a, b := curve(target, method), curve(target, other)
+		if len(a.Points) == 0 || len(b.Points) == 0 {
+			continue
+		}
+		picture.Method, picture.Other = plots.Symbols(cmp.Or(a.Title, method)), plots.Symbols(cmp.Or(b.Title, other))
+		saved := plots.Curve{Name: target.Name}
+		for _, s := range report.Savings(a, b) {
+			spent, sign, needed := math.Floor(s.Budget*unit+up), "", math.Round(s.Worth*unit)
+			if name := d.Ticks[s.Budget]; pool > 0 {
+				picture.Ticks[spent] = fmt.Sprintf("%g (%g%%)", spent, s.Budget)
+			} else if strings.HasSuffix(name, "%") {
+				picture.Ticks[s.Budget] = fmt.Sprintf("%g (%s)", spent, name)
+			}
+			switch {
+			case s.Worth < b.Points[0].X:
+				sign, needed = "< ", math.Floor(b.Points[0].X*unit+up)
+			case s.Worth > b.Points[len(b.Points)-1].X:
+				sign, needed = "> ", math.Floor(b.Points[len(b.Points)-1].X*unit+up)
+			default:
+				saved.Points = append(saved.Points, plots.Point{X: spent, Values: []float64{s.Worth / s.Budget}})
+			}
+			t.AddRow(target.Name, fmt.Sprint(spent), fmt.Sprintf("%.1f", s.Accuracy), sign+fmt.Sprint(needed), sign+fmt.Sprint(needed-spent))
+		}
+		if len(saved.Points) > 0 {
+			picture.Curves = append(picture.Curves, saved)
+		}
+	}
+	t.Title = fmt.Sprintf("Labels of %s, and those that %s needs for its accuracy", picture.Method, picture.Other)
+	t.Notes = []string{"Between measured budgets: linear interpolation over the logarithm of the budget; < and > are beyond them. Means over seeds, without intervals."}
+	if len(picture.Curves) == 0 {
+		return Table(t, nil)
+	}
+	Show(plots.Savings(Theme(), picture))
+	Folded("The numbers", []*result.Table{t}, nil)
+	return t
+}
