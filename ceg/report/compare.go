@@ -130,7 +130,7 @@ func runsTable(runs []*RecordedRun) *result.Table {
 	}
 	t.Notes = append(t.Notes, "Every row is one run (n = 1).")
 	for _, run := range runs { // each thing once, in the order of the runs
-		for _, note := range ruleNotes(run.Result) {
+		for _, note := range notes("rules", run.Result) {
 			if !slices.Contains(t.Notes, note) {
 				t.Notes = append(t.Notes, note)
 			}

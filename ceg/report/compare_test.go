@@ -13,15 +13,15 @@ import (
 // where it is another.
 func TestTimingsInNames(t *testing.T) {
 	run := func(method string, timing config.Timing) *RecordedRun {
-		r := &result.Run{Result: &result.Result{Method: method}}
-		r.Config.Schedule.Timing = timing
+		r := &result.Run{Result: &result.Result{}}
+		r.Config.Method, r.Config.Schedule.Timing = method, timing
 		return &RecordedRun{Run: r}
 	}
 	runs := []*RecordedRun{run("jigen", "once"), run("fixmatch", "once"), run("ceg", "published"), run("ceg", "early"), run("jigen", "early")}
 	names := newNaming(runs)
 	for i, want := range []string{"jigen", "fixmatch", "ceg published", "ceg early", "jigen early"} {
 		if got := names.timed(runs[i]); got != want {
-			t.Errorf("%s, %s is called %q, want %q", runs[i].Result.Method, runs[i].timing(), got, want)
+			t.Errorf("%s, %s is called %q, want %q", runs[i].method(), runs[i].timing(), got, want)
 		}
 	}
 	if got := newNaming(runs[:3]).timed(runs[2]); got != "ceg" {

@@ -60,23 +60,15 @@ func Findings(dir string) (*result.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	from := records{dir, map[string]*Folder{}}
+	from := records{dir, map[string]map[string]map[string]arm{}}
 	var list []finding
 	if err := yaml.UnmarshalWithOptions(data, &list, yaml.Strict()); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	differences := make([][]difference, len(list))
 	for i, q := range list {
-		for _, budget := range q.Budgets {
-			a, err := q.difference(from, budget)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %q, budget %s: %w", path, q.Question, budget, err)
-			}
-			a.budget = budget
-			differences[i] = append(differences[i], a)
-		}
-		if err := q.correct(from, differences[i]); err != nil {
-			return nil, fmt.Errorf("%s: %q: %w", path, q.Question, err)
+		if differences[i], err = q.compare(from); err != nil {
+			return nil, fmt.Errorf("%s: %q, %w", path, q.Question, err)
 		}
 	}
 	t := &result.Table{Title: "Findings: differences in accuracy on target domains, in pp", Columns: []result.Column{
@@ -101,137 +93,109 @@ func Findings(dir string) (*result.Table, error) {
 	return t, nil
 }
 
-// difference compares the finding's arms at one budget.
-func (q finding) difference(from records, budget string) (difference, error) {
+// compare compares the finding's arms at its budgets, with corrected p-values: over those of a
+// primary comparison, else over all differences of the study to the baseline. Those of two studies
+// are not corrected, and have none.
+func (q finding) compare(from records) ([]difference, error) {
+	row, baseline, err := q.arms(from)
+	if err != nil {
+		return nil, err
+	}
+	byBudget := map[string]difference{}
+	var seeds, targets []*claim
+	for budget, arms := range row {
+		base := baseline[budget][q.Baseline]
+		seen := map[string]bool{base.runs: true, arms[q.Row].runs: true}
+		for label, a := range arms {
+			own := label == q.Row
+			if !own && (q.Primary || q.BaselineStudy != "" || seen[a.runs] || len(a.trials) != len(base.trials)) {
+				continue
+			}
+			seen[a.runs] = true
+			d, err := compareTrials(a.trials, base.trials)
+			if err != nil && own && slices.Contains(q.Budgets, budget) {
+				return nil, fmt.Errorf("budget %s: %w", budget, err)
+			} else if err != nil {
+				continue // no seed in common
+			}
+			if seeds, targets = append(seeds, d.seeds), append(targets, d.targets); own {
+				d.budget = budget
+				byBudget[budget] = d
+			}
+		}
+	}
+	if q.BaselineStudy == "" {
+		correct(seeds)
+		correct(targets)
+	}
+	var list []difference
+	for _, budget := range q.Budgets {
+		d, ok := byBudget[budget]
+		if !ok {
+			return nil, fmt.Errorf("budget %s: no finished runs %q and %q", budget, q.Row, q.Baseline)
+		}
+		list = append(list, d)
+	}
+	return list, nil
+}
+
+// arm has the accuracies of an arm's runs, by target.
+type arm struct {
+	runs   string // the folder of the first
+	trials map[string][]result.Trial
+}
+
+// arms returns the arms that the finding compares, and those with its baseline, by budget and label.
+func (q finding) arms(from records) (row, baseline map[string]map[string]arm, err error) {
 	if q.Gains != "" {
-		after, before, err := gainTrials(filepath.Join(from.dir, filepath.FromSlash(q.Gains)), q.Row, budget)
-		if err != nil {
-			return difference{}, err
+		row, baseline = map[string]map[string]arm{}, map[string]map[string]arm{}
+		for _, budget := range q.Budgets {
+			after, before, err := gainTrials(filepath.Join(from.dir, filepath.FromSlash(q.Gains)), q.Row, budget)
+			if err != nil {
+				return nil, nil, err
+			}
+			row[budget], baseline[budget] = map[string]arm{q.Row: {"after", after}}, map[string]arm{q.Baseline: {"before", before}}
 		}
-		return compareTrials(after, before)
+		return row, baseline, nil
 	}
-	row, err := from.open(q, q.Study)
-	if err != nil {
-		return difference{}, err
+	if row, err = from.arms(q, q.Study); err != nil || q.BaselineStudy == "" {
+		return row, row, err
 	}
-	baseline := row
-	if q.BaselineStudy != "" {
-		if baseline, err = from.open(q, q.BaselineStudy); err != nil {
-			return difference{}, err
-		}
-	}
-	a, err := row.trialsOf(q.Row, budget)
-	if err != nil {
-		return difference{}, err
-	}
-	b, err := baseline.trialsOf(q.Baseline, budget)
-	if err != nil {
-		return difference{}, err
-	}
-	return compareTrials(a, b)
+	baseline, err = from.arms(q, q.BaselineStudy)
+	return row, baseline, err
 }
 
-// records are the folders that were read in a folder.
+// records are the arms that were read in a folder of records, by study and plan.
 type records struct {
-	dir     string
-	folders map[string]*Folder
+	dir  string
+	read map[string]map[string]map[string]arm
 }
 
-// open opens the folder of a finding's study or of its baseline, once.
-func (r records) open(q finding, study string) (*Folder, error) {
+// arms reads the accuracies of a study's finished runs at the last epoch, once, by budget and label.
+func (r records) arms(q finding, study string) (map[string]map[string]arm, error) {
 	var plans []string
 	if q.Plan != "" && study == q.Study {
 		plans = []string{q.Plan}
 	}
 	key := study + " " + strings.Join(plans, " ")
-	if f, ok := r.folders[key]; ok {
-		return f, nil
+	if arms, ok := r.read[key]; ok {
+		return arms, nil
 	}
 	f, err := Open(filepath.Join(r.dir, filepath.FromSlash(study)), plans...)
-	if err == nil {
-		r.folders[key] = f
-	}
-	return f, err
-}
-
-// correct sets the corrected p-values over seeds and over targets.
-func (q finding) correct(from records, differences []difference) error {
-	var own []*claim
-	for _, a := range differences {
-		a.seeds.holm, a.targets.holm = math.NaN(), math.NaN()
-		own = append(own, a.targets)
-	}
-	if q.Gains != "" {
-		correct(own)
-	}
-	if q.Gains != "" || q.BaselineStudy != "" {
-		return nil
-	}
-	f, err := from.open(q, q.Study)
-	if err != nil {
-		return err
-	}
-	o := TableOptions{Baseline: q.Baseline, Rule: "last_epoch", Measure: measures[0].name}
-	if q.Primary {
-		o.Methods = []string{q.Row, q.Baseline}
-	}
-	groups := f.groups("", "")
-	for _, g := range groups {
-		if g.besides(groups) {
-			continue
-		}
-		grids, err := f.budgetGrids(g, o)
-		if err != nil {
-			return err
-		}
-		compare(grids...)
-		over := map[*row]*claim{} // over targets
-		var all []*claim
-		for _, t := range grids {
-			for _, r := range t.rows {
-				if t.claims[r] == nil {
-					continue
-				}
-				_, c, err := r.byTarget(t.baseline, t.targets)
-				if err != nil {
-					return err
-				}
-				if c != nil {
-					over[r], all = c, append(all, c)
-				}
-			}
-		}
-		correct(all)
-		for _, t := range grids {
-			i := slices.Index(q.Budgets, t.budget)
-			for _, r := range meant(t.rows, q.Row) {
-				if c := t.claims[r]; i >= 0 && c != nil && over[r] != nil && math.Abs(c.Mean-differences[i].seeds.Mean) < 1e-9 {
-					differences[i].seeds.holm, differences[i].targets.holm = c.holm, over[r].holm
-				}
-			}
-		}
-	}
-	for i, a := range differences {
-		if a.seeds.HasInterval() && math.IsNaN(a.seeds.holm) {
-			return fmt.Errorf("budget %s: no table has the difference", q.Budgets[i])
-		}
-	}
-	return nil
-}
-
-// trialsOf returns the accuracies of finished runs with a label and budget, at the last epoch, by target.
-func (f *Folder) trialsOf(label, budget string) (map[string][]result.Trial, error) {
-	o, err := FigureOptions{Budget: budget, Methods: []string{label}}.withDefaults(f)
 	if err != nil {
 		return nil, err
 	}
-	runs, err := f.choose(o, func(r result.PlannedRun) bool { return r.Sweep == nil && r.Budget == budget && o.wants(r) })
+	o, err := FigureOptions{}.withDefaults(f)
 	if err != nil {
 		return nil, err
 	}
-	trials := map[string][]result.Trial{}
-	for _, r := range runs {
-		out, err := f.Outcome(r)
+	runs, err := f.choose(o, func(r result.PlannedRun) bool { return r.Sweep == nil })
+	if err != nil {
+		return nil, err
+	}
+	arms := map[string]map[string]arm{}
+	for _, run := range runs {
+		out, err := f.Outcome(run)
 		if err != nil {
 			return nil, err
 		}
@@ -240,14 +204,20 @@ func (f *Folder) trialsOf(label, budget string) (map[string][]result.Trial, erro
 		}
 		c, err := choiceBy(out, o.Rule)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", r.Dir, err)
+			return nil, fmt.Errorf("%s: %w", run.Dir, err)
 		}
-		trials[r.Target] = append(trials[r.Target], result.Trial{Key: fmt.Sprint(r.Seed), Value: c.TargetAccuracy})
+		if arms[run.Budget] == nil {
+			arms[run.Budget] = map[string]arm{}
+		}
+		a := arms[run.Budget][run.Label()]
+		if a.trials == nil {
+			a = arm{run.Dir, map[string][]result.Trial{}}
+			arms[run.Budget][run.Label()] = a
+		}
+		a.trials[run.Target] = append(a.trials[run.Target], result.Trial{Key: fmt.Sprint(run.Seed), Value: c.TargetAccuracy})
 	}
-	if len(trials) == 0 {
-		return nil, fmt.Errorf("%s: no finished run %q", f.Path, label)
-	}
-	return trials, nil
+	r.read[key] = arms
+	return arms, nil
 }
 
 // compareTrials compares two arms on every target, over seeds and over targets.
@@ -272,11 +242,11 @@ func compareTrials(row, baseline map[string][]result.Trial) (a difference, err e
 	if err != nil {
 		return a, err
 	}
-	a.seeds = &claim{Difference: over}
+	a.seeds = &claim{Difference: over, holm: math.NaN()}
 	if over, err = result.Paired(means, zero); err != nil {
 		return a, err
 	}
-	a.targets = &claim{Difference: over}
+	a.targets = &claim{Difference: over, holm: math.NaN()}
 	return a, nil
 }
 

@@ -41,7 +41,7 @@ func TestCompareTrials(t *testing.T) {
 func TestFindingsErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"- question: Q?\n  studies: seeds\n":                                                `unknown field "studies"`,
-		"- question: Q?\n  study: none\n  budgets: [5%]\n":                                  `"Q?", budget 5%`,
+		"- question: Q?\n  study: none\n  budgets: [5%]\n":                                  `"Q?"`,
 		"- question: Q?\n  gains: gains.jsonl\n  row: maxherding 35\n  budgets: [\"21\"]\n": "no run has the selection maxherding 35",
 	} {
 		dir := t.TempDir()

@@ -89,29 +89,10 @@ func (run *RecordedRun) weights() string {
 	return fmt.Sprintf("%s (sha256 %.12s)", w.Name, w.Digest)
 }
 
-// method, preset and dataset are the result's; an unfinished run has those of its settings.
-func (run *RecordedRun) method() string {
-	if run.Result == nil {
-		return run.Config.Method
-	}
-	return run.Result.Method
-}
-
-func (run *RecordedRun) preset() string {
-	if run.Result == nil {
-		return string(run.Config.Preset)
-	}
-	return run.Result.Preset
-}
-
-func (run *RecordedRun) dataset() string {
-	if run.Result == nil {
-		return run.Config.Data.Dataset
-	}
-	return run.Result.Dataset
-}
-
-func (run *RecordedRun) budget() string { return run.Config.Exploration.Budget }
+func (run *RecordedRun) method() string  { return run.Config.Method }
+func (run *RecordedRun) preset() string  { return string(run.Config.Preset) }
+func (run *RecordedRun) dataset() string { return run.Config.Data.Dataset }
+func (run *RecordedRun) budget() string  { return run.Config.Exploration.Budget }
 
 // timing returns the actual labelling schedule, whatever its name.
 func (run *RecordedRun) timing() config.Timing {

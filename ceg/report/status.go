@@ -11,14 +11,11 @@ import (
 // StatusTable counts the folder's runs by label and state. A sweep is one row.
 func (f *Folder) StatusTable() (*result.Table, error) {
 	type line struct {
-		head  [4]string
-		count map[result.State]int
-		total int
-		seen  map[string]bool // directories
+		head [4]string
+		runs map[string]result.State // by directory, once under however many labels
 	}
+	all := &line{[4]string{"all"}, map[string]result.State{}}
 	var lines []*line
-	sum := &line{head: [4]string{"all"}, count: map[result.State]int{}}
-	seen := map[string]bool{}
 	for _, r := range f.Runs {
 		s, err := f.State(r)
 		if err != nil {
@@ -28,39 +25,31 @@ func (f *Folder) StatusTable() (*result.Table, error) {
 		i := slices.IndexFunc(lines, func(l *line) bool { return l.head == head })
 		if i < 0 {
 			i = len(lines)
-			lines = append(lines, &line{head: head, count: map[result.State]int{}, seen: map[string]bool{}})
+			lines = append(lines, &line{head, map[string]result.State{}})
 		}
-		if l := lines[i]; !l.seen[r.Dir] { // once, under however many labels
-			l.seen[r.Dir] = true
-			l.count[s]++
-			l.total++
-		}
-		if !seen[r.Dir] {
-			seen[r.Dir] = true
-			sum.count[s]++
-			sum.total++
-		}
+		lines[i].runs[r.Dir], all.runs[r.Dir] = s, s
 	}
-	t := &result.Table{Title: fmt.Sprintf("%s: studies %s", f.Path, strings.Join(f.Plans, ", "))}
-	for _, name := range []string{"data set", "preset", "method", "labels"} {
-		t.Columns = append(t.Columns, result.Column{Name: name})
-	}
-	t.Columns = append(t.Columns, result.Column{Name: "runs", Right: true})
+	t := &result.Table{Title: fmt.Sprintf("%s: studies %s", f.Path, strings.Join(f.Plans, ", ")),
+		Columns: []result.Column{{Name: "data set"}, {Name: "preset"}, {Name: "method"}, {Name: "labels"}, {Name: "runs", Right: true}}}
 	states := result.States()
 	slices.Reverse(states)
 	for _, s := range states {
 		t.Columns = append(t.Columns, result.Column{Name: s.String(), Right: true})
 	}
-	several := 0
-	for _, l := range append(lines, sum) {
-		row := append(l.head[:], fmt.Sprint(l.total))
+	rows := 0
+	for _, l := range append(lines, all) {
+		count := map[result.State]int{}
+		for _, s := range l.runs {
+			count[s]++
+		}
+		row := append(l.head[:], fmt.Sprint(len(l.runs)))
 		for _, s := range states {
-			row = append(row, fmt.Sprint(l.count[s]))
+			row = append(row, fmt.Sprint(count[s]))
 		}
 		t.AddRow(row...)
-		several += l.total
+		rows += len(l.runs)
 	}
-	if several > 2*sum.total {
+	if rows > 2*len(all.runs) {
 		t.Notes = append(t.Notes, "Runs that several rows share count once in all.")
 	}
 	return t, nil
