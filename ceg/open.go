@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,7 +22,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/learner/trainer"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/ceg/rundir"
 	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
 	"github.com/ledg-go/ledg/ceg/rundir/scaler"
 	"github.com/ledg-go/ledg/ceg/rundir/shell"
@@ -37,7 +37,7 @@ type run struct {
 	evaluator evaluate.Evaluator
 	examples  *examples.Set
 	trainer   *trainer.Trainer
-	folder    *rundir.Folder
+	folder    *result.Dir
 	explorer  *explorer
 	// parted is the network in two parts; the front has computed the views.
 	parted nets.Parted
@@ -53,6 +53,9 @@ type run struct {
 	// of labels that came or went otherwise since the last record.
 	pending *result.Record
 	changed int
+	// engines are those that have computed the epochs, timing the durations in this process.
+	engines []result.Engine
+	timing  result.Timing
 }
 
 // newRun makes the parts. Errors of the config are found before the run's folder is touched.
@@ -105,7 +108,7 @@ func mayResume(c Config, o Options) error {
 		}
 	}
 	if result.Finished(os.DirFS(o.Dir)) {
-		d, err := rundir.Open(o.Dir, c, result.Place{}, o.Resume, nil)
+		d, err := result.Open(o.Dir, c, result.Place{}, o.Resume)
 		if err != nil {
 			return err
 		}
@@ -148,7 +151,7 @@ func (r *run) loadWeights(o Options) (notes []string, err error) {
 // openFolder opens the run's folder and saves there what the run needs when its sources are
 // gone: its network, the labels that it was given, and where its data is.
 func (r *run) openFolder(o Options) (err error) {
-	if r.folder, err = rundir.Open(o.Dir, r.c, o.place(), o.Resume, r.voice.say); err != nil {
+	if r.folder, err = result.Open(o.Dir, r.c, o.place(), o.Resume); err != nil {
 		return err
 	}
 	if err := r.folder.KeepNetwork(r.network); err != nil {
@@ -158,8 +161,10 @@ func (r *run) openFolder(o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := r.folder.Keep(userLabels); err != nil {
-		return err
+	if _, err := os.Stat(r.folder.File(labels.UserLabelsFile)); err != nil && userLabels != nil {
+		if err := r.folder.WriteFile(labels.UserLabelsFile, func(w io.Writer) error { return labels.WriteUserLabels(w, userLabels) }); err != nil {
+			return err
+		}
 	}
 	if err := r.folder.LeaveOut(r.leftOut(o.Damaged)); err != nil {
 		return err
@@ -252,7 +257,7 @@ func (r *run) prepareExamples(ctx context.Context, o Options) (err error) {
 				return err
 			}
 		}
-		r.folder.Prepare = time.Since(start).Seconds()
+		r.timing.Prepare = time.Since(start).Seconds()
 	}
 	return r.trainer.SetExamples(r.examples, r.campaign.SourceNames(), o.Workers)
 }
@@ -284,40 +289,6 @@ func (r *run) introduce(notes []string) {
 			r.voice.say("%s", line)
 		}
 	}
-}
-
-// checkpoint returns the state of the run that is not in its files.
-func (r *run) checkpoint() checkpoint.State {
-	c := checkpoint.State{
-		Epoch: r.epoch, Steps: r.steps, Round: r.campaign.Round,
-		Images: r.examples.Digest, Pool: r.campaign.Snapshot(),
-		Unqueried: r.campaign.Unqueried, Withdrawn: r.campaign.Withdrawn, Changed: r.changed, Pending: r.pending,
-	}
-	for i, x := range r.reliable.examples {
-		at, _ := slices.BinarySearch(r.campaign.Places, x) // it is of the pool
-		c.Reliable, c.ReliableLabels = append(c.Reliable, int32(at)), append(c.ReliableLabels, int32(r.reliable.labels[i]))
-	}
-	return c
-}
-
-// restore brings the run, which has no labels, into the state of a checkpoint. path
-// names it.
-func (r *run) restore(path string, c checkpoint.State) error {
-	if err := r.campaign.Restore(path, c.Pool, acquire.Progress{Round: c.Round, Unqueried: c.Unqueried, Withdrawn: c.Withdrawn}); err != nil {
-		return err
-	}
-	if err := r.examples.Same(path, c.Images); err != nil {
-		return err
-	}
-	r.epoch, r.steps, r.changed, r.pending = c.Epoch, c.Steps, c.Changed, c.Pending
-	for i, at := range c.Reliable {
-		if at < 0 || int(at) >= len(r.campaign.Places) {
-			return fmt.Errorf("%s: the reliable set has image %d of %d", path, at, len(r.campaign.Places))
-		}
-		r.reliable.examples = append(r.reliable.examples, r.campaign.Places[at])
-		r.reliable.labels = append(r.reliable.labels, int(c.ReliableLabels[i]))
-	}
-	return nil
 }
 
 // finished returns the result of a finished run, if its examples are there, and they and

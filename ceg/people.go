@@ -9,7 +9,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/labels/acquire"
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/ceg/rundir"
 	"github.com/ledg-go/ledg/datasets"
 )
 
@@ -42,7 +41,7 @@ func stillAwaiting(c Config, o Options) error {
 	if _, err := os.Stat(filepath.Join(o.Dir, labels.File)); err != nil {
 		return nil // nothing was queried
 	}
-	d, err := rundir.Open(o.Dir, c, result.Place{}, o.Resume, nil) // of the same config, and of nobody else now
+	d, err := result.Open(o.Dir, c, result.Place{}, o.Resume) // of the same config, and of nobody else now
 	if err != nil {
 		return err
 	}

@@ -79,7 +79,7 @@ func runOn(ctx context.Context, c Config, o Options) (*result.Result, error) {
 // begin brings the run into the state of its checkpoint. Without one it labels the
 // initial examples and saves the first.
 func (r *run) begin(ctx context.Context, o Options) error {
-	saved, ok, err := r.folder.Load(r.trainer.Learner, r.trainer.Engine)
+	saved, ok, err := r.load()
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (r *run) begin(ctx context.Context, o Options) error {
 		}
 	}
 	compile, err := r.trainer.Compile(r.epoch)
-	r.folder.Compile = compile.Seconds()
+	r.timing.Compile = compile.Seconds()
 	return err
 }
 
@@ -287,9 +287,6 @@ func share(t result.Tally) float64 {
 	return t.Share()
 }
 
-// save writes the checkpoint.
-func (r *run) save() error { return r.folder.Save(r.checkpoint(), r.trainer.Learner) }
-
 // none lists the images of the pool that have left it because they show none of the classes.
 func (r *run) none() []string {
 	return slices.DeleteFunc(r.campaign.None(), func(id string) bool { return !r.campaign.IsGone(id) })
@@ -312,8 +309,8 @@ func (r *run) finish() (*result.Result, error) {
 		Unqueried: r.campaign.Unqueried, Withdrawn: r.campaign.Withdrawn, Bad: r.campaign.GoneCount() - len(r.none()), None: r.none(), Unsure: r.campaign.Unsure(),
 		Groups: r.campaign.GroupCounts(), LeftOut: len(r.leftOut(nil)),
 		Classes: r.campaign.Data.Classes, ValLabels: r.evaluator.ValLabels(), ValInBudget: false,
-		Images: r.examples.Digest, Accuracy: choices, Versions: trainer.Versions(r.trainer.Backend), Engines: r.folder.Engines,
-		Timing: r.folder.Timing(records),
+		Images: r.examples.Digest, Accuracy: choices, Versions: trainer.Versions(r.trainer.Backend), Engines: r.engines,
+		Timing: r.timed(records),
 	}
 	if !choices.Measured() {
 		res.Note = "no label of the target domain " + res.Target + " is known, so there is nothing to measure with"

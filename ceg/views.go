@@ -53,7 +53,7 @@ func (r *run) computeViews(ctx context.Context, o Options) error {
 		return err
 	}
 	r.examples = set
-	r.folder.Prepare += time.Since(start).Seconds()
+	r.timing.Prepare += time.Since(start).Seconds()
 	return r.trainer.SetExamples(r.examples, r.campaign.SourceNames(), o.Workers)
 }
 

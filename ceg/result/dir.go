@@ -46,9 +46,10 @@ var (
 // safe for concurrent use. Writing methods return ErrTaken if the folder at its path is no
 // longer the opened one.
 type Dir struct {
-	path   string
-	lock   *flock.Flock
-	opened fs.FileInfo // the directory
+	path    string
+	dataset string
+	lock    *flock.Flock
+	opened  fs.FileInfo // the directory
 }
 
 // Create makes the folder of a new run, with its parents, and writes its config.json. The
@@ -78,6 +79,9 @@ func Open(path string, c config.Config, p Place, resume bool) (_ *Dir, err error
 	if c.Format != Format {
 		return nil, fmt.Errorf("%s: a new run has format %d, want %d", ConfigFile, c.Format, Format)
 	}
+	if p, err = p.in(Place{}, c.Data.Dataset); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(path, 0o777); err != nil {
 		return nil, err
 	}
@@ -85,7 +89,7 @@ func Open(path string, c config.Config, p Place, resume bool) (_ *Dir, err error
 	if err := refuseStranger(path); err != nil {
 		return nil, err
 	}
-	d := &Dir{path: path, lock: regular.NewLock(filepath.Join(path, lockFile), flock.SetPermissions(0o666))}
+	d := &Dir{path: path, dataset: c.Data.Dataset, lock: regular.NewLock(filepath.Join(path, lockFile), flock.SetPermissions(0o666))}
 	if d.opened, err = os.Stat(path); err != nil {
 		return nil, err
 	}

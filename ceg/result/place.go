@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
@@ -106,6 +107,20 @@ func (p Place) Or(old Place, dataset string) Place {
 	}
 	now.Backend, now.CacheDir = cmp.Or(p.Backend, old.Backend), cmp.Or(p.CacheDir, old.CacheDir)
 	return now
+}
+
+// in returns p with absolute paths and with what it leaves open as old has it; see [Place.Or].
+func (p Place) in(old Place, dataset string) (now Place, err error) {
+	now = p.Or(old, dataset)
+	for _, path := range []*string{&now.Root, &now.Images, &now.Labels, &now.SplitsDir, &now.Weights, &now.Style, &now.CacheDir} {
+		if *path == "" || config.Elsewhere(*path) {
+			continue
+		}
+		if *path, err = filepath.Abs(*path); err != nil {
+			return now, err
+		}
+	}
+	return now, nil
 }
 
 // isPlace reports whether the PlaceFile in dir is one that ledg has written: it is, to the
