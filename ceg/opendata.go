@@ -13,7 +13,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/artifact"
 	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
-	"github.com/ledg-go/ledg/ceg/rundir/scaler"
 	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/datasets"
 )
@@ -62,31 +61,7 @@ func LoadModel(o Options) (*model.Model, datasets.Truth, error) {
 	if m.Artifact = k; k != nil && m.Features != k.Dim {
 		return fail(fmt.Errorf("%s: %s has features of %d numbers, and the network makes %d", o.Dir, artifact.File, k.Dim, m.Features))
 	}
-	if m.Backbone.Vector > 0 && m.Scaler == nil { // an older run
-		if m.Scaler, err = standardise(c, d, o.CacheDir); err != nil {
-			return fail(err)
-		}
-	}
 	return m, truth, nil
-}
-
-// standardise computes what a run on feature vectors makes of them, from its pool again.
-func standardise(c Config, d *datasets.Dataset, cacheDir string) (*scaler.Scaler, error) {
-	ctx := context.Background()
-	x, err := examples.Prepare(ctx, c.Data, d, cacheDir, nil, nil) // open as long as d is
-	if err != nil {
-		return nil, err
-	}
-	var pool []int
-	for i, e := range d.Examples {
-		if e.Split == datasets.Train && d.Domains[e.Domain] != c.Data.Target {
-			pool = append(pool, i)
-		}
-	}
-	if err := x.Standardise(ctx, pool); err != nil {
-		return nil, err
-	}
-	return x.Scaler(), nil
 }
 
 // ReliableSet returns the reliable set in the last checkpoint of the run in o.Dir: IDs of

@@ -9,6 +9,5 @@
 // lists, so a Spec means the same run in a notebook, in a study file and on the command line.
 //
 // A new setting is a field of Config and a row of the table. The row defines its flag, its key
-// in study files, its validation and error messages, its part of a run's identity, and the
-// upgrade of old configs.
+// in study files, its validation and error messages, and its part of a run's identity.
 package config

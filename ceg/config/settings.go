@@ -9,7 +9,7 @@ import (
 )
 
 // Setting describes one setting of a run, the field of [Config] at its path: its flag of ledg
-// train, its key in study files, valid values, default, and value in configs of older formats.
+// train, its key in study files, valid values and default.
 type Setting struct {
 	// Path is its dotted name in config.json.
 	Path string
@@ -26,11 +26,7 @@ type Setting struct {
 	// Default describes where its value comes from when it is not specified; value computes it.
 	Default string
 	value   func(d *draft) any
-	// Since is the first format of config.json that has it, Before the JSON value that
-	// stands for it in older ones.
-	Since  int
-	Before string
-	// omitted are other JSON values that an identity leaves out; see [Config.Identity].
+	// omitted are the JSON values that an identity leaves out; see [Config.Identity].
 	omitted []string
 }
 
@@ -87,7 +83,7 @@ var table = []Setting{
 				return FixMatch
 			}
 			return CEG
-		}, Since: 2, Before: `""`, omitted: []string{`"ceg"`, `"erm"`, `"fixmatch"`}},
+		}, omitted: []string{`"ceg"`, `"erm"`, `"fixmatch"`}},
 	{Path: "method", Flag: "method", Help: "strategy and objective; see ledg methods", More: "STRATEGY trains with objective ceg, STRATEGY-ce with erm, STRATEGY+OBJECTIVE with any other. An objective alone queries all labels at random upfront. With preset ledg it is fixmatch.",
 		Default: "by strategy and objective", value: func(d *draft) any {
 			if d.Preset == Ledg && !d.isSpecified("exploration.strategy") && !d.isSpecified("generalization.objective") {
@@ -96,7 +92,7 @@ var table = []Setting{
 			return Method(d.Exploration.Strategy, d.Generalization.Objective)
 		}},
 	{Path: "protocol", Flag: "protocol", Help: "optimisation of other objectives: paper (as CEG) or original (published code)", More: "original takes epochs, batch size, momentum, weight decay and schedule from the published code of the objective, and with weights the learning rates. paper uses those of CEG for all objectives.", Words: words(PaperProtocol, OriginalProtocol),
-		Default: "paper", value: is(PaperProtocol), Since: 3, Before: `"paper"`},
+		Default: "paper", value: is(PaperProtocol), omitted: []string{`"paper"`}},
 	{Path: "seed", Flag: "seed", Help: "seed of every random choice",
 		Default: "1", value: is(1)},
 
@@ -126,9 +122,9 @@ var table = []Setting{
 	{Path: "data.exclude", Help: "patterns of files and folders to leave out (--exclude)", More: "Images that cannot be decoded are added when a run begins.",
 		Default: "none", value: is([]string(nil))},
 	{Path: "network.weights", Flag: "weights", Help: "initial weights: none, imagenet, or a .safetensors or PyTorch file", More: "With weights, the learning rates are those of the paper: 0.003, and 0.01 for the heads.", Zero: NoWeights,
-		Default: "none", value: is((*Weights)(nil)), Since: 2, Before: `null`},
+		Default: "none", value: is((*Weights)(nil)), omitted: []string{`null`}},
 	{Path: "generalization.style_weights", Flag: "style-weights", Help: "folder of the AdaIN weights of objective stylematch", More: "The folder has vgg_normalised.pth and decoder.pth of pytorch-AdaIN.", Zero: NoWeights,
-		Default: "none", value: is((*Weights)(nil)), Since: 3, Before: `null`},
+		Default: "none", value: is((*Weights)(nil)), omitted: []string{`null`}},
 	{Path: "data.image_size", Flag: "image-size", Help: "side of the images in pixels", Range: "[8, 4096]",
 		Default: dataSets, value: func(d *draft) any { return d.info().ImageSize }},
 	{Path: "data.normalise", Flag: "normalise", Help: "normalisation of feature vectors: none, root, unit or root-unit", More: "root is sign(x) sqrt|x|, unit divides by the length, root-unit does both.", Zero: "none", Words: words(RootFeatures, UnitFeatures, RootUnitFeatures),
@@ -157,7 +153,7 @@ var table = []Setting{
 		}},
 	{Path: "network.precision", Flag: "precision", Help: "number format of the network: tf32, float32 or bfloat16", More: "tf32 is float32, rounded to TF32 where an NVIDIA GPU is faster that way. bfloat16 needs XLA; weights stay in float32.",
 		Words:   func() []string { return []string{TF32.String(), Float32.String(), BFloat16.String()} },
-		Default: "tf32", value: is(TF32.String()), Since: 2, Before: `"tf32"`},
+		Default: "tf32", value: is(TF32.String()), omitted: []string{`"tf32"`}},
 	{Path: "network.devices", Flag: "devices", Help: "devices that share each batch of images (XLA only)", More: "Losses and gradients equal those of one device, except for rounding. BatchNorm's statistics are over all images. The number must divide the images of a batch. Predictions use the first device.", Zero: "1", Range: "[1, 1024]",
 		Default: "1", value: is(1)},
 	{Path: "network.freeze", Flag: "freeze", Help: "frozen part of the network: none, head, norm, or a stage count", More: "head freezes all but the heads, norm the scales and shifts of normalisation layers. A number freezes the first stages: conv1, layer1 to layer4 of a ResNet; the part before the blocks, then each block, of a transformer. With any of them, BatchNorm uses its running statistics.", Zero: "none",
@@ -196,20 +192,20 @@ var table = []Setting{
 	{Path: "schedule.per_domain", Help: "images per domain in a batch", Range: "[2, 65536]",
 		Default: "16, or the protocol's; on features with preset ledg 8", value: (*draft).perDomain},
 	{Path: "schedule.epoch_of", Help: "images that one epoch passes over", Words: words(OverUnlabelled, OverLabelled),
-		Default: "the unlabelled; the labelled for objectives without unlabelled images under protocol original", Since: 3, Before: `"unlabelled"`, value: func(d *draft) any {
+		Default: "the unlabelled; the labelled for objectives without unlabelled images under protocol original", omitted: []string{`"unlabelled"`}, value: func(d *draft) any {
 			if d.recipe() != nil && !d.objective().Unlabelled {
 				return OverLabelled
 			}
 			return OverUnlabelled
 		}},
 	{Path: "schedule.evaluate_every", Help: "epochs between evaluations", Range: "[0, 1000000]",
-		Default: "0, which evaluates every epoch", value: is(0), Since: 2, Before: `0`},
+		Default: "0, which evaluates every epoch", value: is(0), omitted: []string{`0`}},
 	{Path: "schedule.timing", Flag: "timing", Help: "when labels are queried: published, early or once (upfront)", More: "published queries half of the budget at random before training, and the rest in the second half of training. early queries a quarter, then the rest in the first quarter of training. once queries all labels upfront.", Words: words(Published, Early, Once),
-		Default: "once with preset ledg, for objectives that are methods (fixmatch), and on glyphs and folders without a preset or initial share; else published", value: (*draft).timing, Since: 2, Before: `"published"`},
+		Default: "once with preset ledg, for objectives that are methods (fixmatch), and on glyphs and folders without a preset or initial share; else published", value: (*draft).timing, omitted: []string{`"published"`}},
 	{Path: "schedule.query_after", Help: "epochs after which labels are queried, from 0", Range: "[0, 1000000]",
 		Default: "the timing's", value: (*draft).queryAfter},
 	{Path: "schedule.query_shares", Help: "share of the budget queried after each of these epochs", Range: "(0, 1)",
-		Default: "none, so exploration.rounds decides", value: is([]float64(nil)), Since: 2, Before: `null`},
+		Default: "none, so exploration.rounds decides", value: is([]float64(nil)), omitted: []string{`null`}},
 
 	{Path: "optimizer.backbone_rate", Help: "learning rate of the backbone", Range: "[0, inf)",
 		Default: "0.003 with weights, or the protocol's; without weights the heads' rate, or less", value: (*draft).backboneRate},
@@ -225,12 +221,12 @@ var table = []Setting{
 			}
 			return 5e-4
 		}},
-	{Path: "optimizer.nesterov", Help: "Nesterov's momentum", Default: "false, or the protocol's", Since: 3, Before: `false`, value: func(d *draft) any {
+	{Path: "optimizer.nesterov", Help: "Nesterov's momentum", Default: "false, or the protocol's", omitted: []string{`false`}, value: func(d *draft) any {
 		r := d.recipe()
 		return r != nil && r.Nesterov
 	}},
 	{Path: "optimizer.drop_at", Help: "share of the epochs after which learning rates drop tenfold; 0: cosine", Range: "[0, 1)",
-		Default: "0, or the protocol's", Since: 3, Before: `0`, value: func(d *draft) any {
+		Default: "0, or the protocol's", omitted: []string{`0`}, value: func(d *draft) any {
 			if r := d.recipe(); r != nil {
 				return float64(r.Drop) / float64(r.Epochs)
 			}
@@ -245,14 +241,14 @@ var table = []Setting{
 		Words: func() []string {
 			return slices.DeleteFunc(active.ColdNames(), func(s string) bool { return s == (active.Uniform{}).Name() })
 		},
-		Default: "uniform; with preset ledg maxherding on features and with weights", Since: 4, Before: `""`, value: func(d *draft) any {
+		Default: "uniform; with preset ledg maxherding on features and with weights", omitted: []string{`""`}, value: func(d *draft) any {
 			if d.chosenOnFeatures() || d.Preset == Ledg && d.Network.Weights != nil {
 				return "maxherding"
 			}
 			return ""
 		}},
 	{Path: "exploration.domains", Flag: "domains", Help: "how each query is divided among source domains", Zero: string(active.Pooled), Words: words(active.ByStratum, active.ByShare, active.Balanced),
-		Default: "pooled", value: is(""), Since: 4, Before: `""`},
+		Default: "pooled", value: is(""), omitted: []string{`""`}},
 	{Path: "exploration.rounds", Help: "how labels are divided among the query rounds", Words: words(EvenRounds, PublishedRounds),
 		Default: presets, value: byPreset(EvenRounds, PublishedRounds)},
 	{Path: "exploration.weight_u", Help: "weight of the uncertainty rank", Range: "[0, inf)", Default: "1", value: is(1)},
@@ -315,9 +311,9 @@ var table = []Setting{
 	{Path: "generalization.domain_features", Help: "features that train the domain head", Words: words(Reuse, PostUpdate),
 		Default: presets, value: byPreset(Reuse, PostUpdate)},
 	{Path: "generalization.average", Flag: "average", Help: "weights that predict: none (the last), ema or three", More: "ema is the moving average over steps (decay 0.999). three is the mean of the last weights, ema, and those with the best source validation accuracy.", Zero: "none", Words: words(EMA, Three),
-		Default: "none", value: is(""), Since: 4, Before: `""`},
+		Default: "none", value: is(""), omitted: []string{`""`}},
 	{Path: "generalization.threshold", Flag: "threshold", Help: "confidence threshold of pseudo-labels: fixed (tau) or freematch", More: "freematch adapts the threshold.", Zero: "fixed", Words: words(FreeMatch),
-		Default: "fixed", value: is(""), Since: 4, Before: `""`},
+		Default: "fixed", value: is(""), omitted: []string{`""`}},
 	{Path: "generalization.rsc_share", Flag: "rsc-share", Help: "share that the objective rsc-domainbed mutes", More: "It mutes this share of the features' entries, in this share of the images.", Zero: "default", Range: "(0, 1)",
 		Default: "DomainBed's 1/3", value: is(0)},
 	{Path: "generalization.objective_code", Help: "code of a training objective that the program registered",

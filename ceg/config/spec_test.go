@@ -30,7 +30,7 @@ func TestTableIsComplete(t *testing.T) {
 	walk(reflect.TypeFor[Config](), "")
 	var rows []string
 	for _, s := range table {
-		if s.Help == "" || s.Default == "" || s.value == nil || (s.Since > 1) != (s.Before != "") {
+		if s.Help == "" || s.Default == "" || s.value == nil {
 			t.Errorf("%s is incomplete: %+v", s.Path, s)
 		}
 		rows = append(rows, s.Path)
@@ -214,41 +214,6 @@ func TestParameters(t *testing.T) {
 	}
 	if c := Must(Spec{Target: "photo", Set: map[string]any{"T": 0.8}}); c.Generalization.ThresholdStart != 0.4 {
 		t.Errorf("T begins with %v", c.Generalization.ThresholdStart)
-	}
-}
-
-// A config of format 1 gets what its runs did, and keeps its identity; the values that
-// stand for what was not there are those that the identity leaves out.
-func TestUpgradeKeepsIdentity(t *testing.T) {
-	c := Must(Spec{Target: "photo", Method: "uniform", Preset: Authors})
-	identity, err := c.Identity()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var old map[string]any
-	if err := json.Unmarshal(identity, &old); err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range []string{"timing", "query_shares"} {
-		if _, ok := old["schedule"].(map[string]any)[path]; ok {
-			t.Errorf("the identity has schedule.%s: %s", path, identity)
-		}
-	}
-	upgrade(1, old)
-	old["format"] = Format
-	data, err := json.Marshal(old)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var again Config
-	if err := json.Unmarshal(data, &again); err != nil {
-		t.Fatal(err)
-	}
-	if !reflect.DeepEqual(again, c) {
-		t.Errorf("upgraded to %+v\nwant %+v", again, c)
-	}
-	if now, err := again.Identity(); err != nil || string(now) != string(identity) {
-		t.Errorf("identity %s, %v, want %s", now, err, identity)
 	}
 }
 

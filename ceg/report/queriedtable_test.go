@@ -24,7 +24,7 @@ func TestQueriedTables(t *testing.T) {
 		if err := os.MkdirAll(filepath.Join(root, run), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		for name, text := range map[string]string{result.ConfigFile: `{"format":4}`, result.QueriesFile: queriedCSV} {
+		for name, text := range map[string]string{result.ConfigFile: `{"format":1}`, result.QueriesFile: queriedCSV} {
 			if err := os.WriteFile(filepath.Join(root, run, name), []byte(text), 0o666); err != nil {
 				t.Fatal(err)
 			}

@@ -16,7 +16,6 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
@@ -89,11 +88,8 @@ func (c collection) read(path, name string) error {
 	}
 	c.file[name] = data
 	first, rest, _ := bytes.Cut(data, []byte("\n"))
-	if _, err := config.FormatOf(first, oldest); err != nil {
-		return err
-	}
 	var h head
-	if err := Decode(first, &h); err != nil {
+	if err := decodeFormatted(first, &h); err != nil {
 		return err
 	}
 	for i, run := range h.Runs {
@@ -256,7 +252,7 @@ func (c collection) share(folder string) (map[string][]byte, error) {
 	}
 	files := map[string][]byte{}
 	for file, runs := range names {
-		text, err := encode(head{oldest, runs}, "")
+		text, err := encode(head{Format, runs}, "")
 		if err != nil {
 			return nil, err
 		}

@@ -286,8 +286,8 @@ func TestCollectedThatDoNotFit(t *testing.T) {
 	}
 	text := string(c.file[collectedSuffix])
 	for _, tt := range []struct{ from, to, want string }{
-		{`{"format":4,`, `{"format":9,`, "runs.jsonl.zst: it has format 9"},
-		{`{"format":4,`, `{"format":4,"colour":1,`, `runs.jsonl.zst: unknown field "colour"`},
+		{`{"format":1,`, `{"format":9,`, "runs.jsonl.zst: it has format 9"},
+		{`{"format":1,`, `{"format":1,"colour":1,`, `runs.jsonl.zst: unknown field "colour"`},
 		{`["a"]`, `["a","b"]`, "runs.jsonl.zst: it ends before run 2 of 2, b"},
 		{`["a"]`, `[]`, "runs.jsonl.zst: there is more after the last of 0 runs"},
 		{`"name":"a"`, `"name":"b"`, "a: its line is of b"},

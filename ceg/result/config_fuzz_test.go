@@ -21,9 +21,9 @@ func FuzzConfig(f *testing.F) {
 	}
 	text := string(valid)
 	for _, seed := range []string{
-		text, text[:len(text)/2], text + text, ``, `{}`, `null`, `[]`, `{"format":4}`, `{"format":1,"method":"fixmatch","generalization":{}}`,
-		`{"format":2,"network":null,"generalization":[]}`, `{"format":3,"data":{"classes":[null]}}`, `{"format":1e0}`, `{"format":"0\n"}`, `{"format":9223372036854775808}`,
-		strings.Replace(text, `"format":4`, `"format":1`, 1), strings.Replace(text, `"seed":1`, `"seed":1e400`, 1),
+		text, text[:len(text)/2], text + text, ``, `{}`, `null`, `[]`, `{"format":1}`, `{"format":1,"method":"fixmatch","generalization":{}}`,
+		`{"format":1,"network":null,"generalization":[]}`, `{"format":1,"data":{"classes":[null]}}`, `{"format":1e0}`, `{"format":"0\n"}`, `{"format":9223372036854775808}`,
+		strings.Replace(text, `"seed":1`, `"seed":1e400`, 1),
 		strings.Replace(text, `"seed":1`, `"Seed":1`, 1), strings.Replace(text, `"photo"`, `"a\nb\u0000\u202e"`, 1),
 		strings.ReplaceAll(text, `:{`, `:null,"x":{`), strings.ReplaceAll(text, `1`, `-9007199254740993`), strings.ReplaceAll(text, `.`, `e30`),
 		strings.Repeat(`{"format":`, 20000), strings.Replace(text, `[`, strings.Repeat("[", 20000), 1),

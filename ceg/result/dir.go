@@ -168,12 +168,8 @@ func CheckNew(path string) error {
 // sameConfig returns nil if the config in a run's directory says the same as the one
 // that this process has, and otherwise names the first difference.
 func sameConfig(stored []byte, own config.Config) error {
-	stored, err := config.Upgrade(stored)
-	if err != nil {
-		return err
-	}
 	var began config.Config
-	if err := Decode(stored, &began); err != nil {
+	if err := decodeFormatted(stored, &began); err != nil {
 		return err
 	}
 	if path, was, is := config.Difference(began, own); path != "" {

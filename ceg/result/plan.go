@@ -171,7 +171,7 @@ func ReadPlans(dir string, names ...string) ([]*Plan, error) {
 
 // read reads a plan, compressed or not.
 func (p *Plan) read(dir, name string) error {
-	err := readFormatted(os.DirFS(dir), PlanFile(name), p)
+	err := readFormatted(os.DirFS(dir), PlanFile(name), maxFile, p)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -71,7 +71,7 @@ type Accuracy struct {
 
 // PseudoLabel counts an epoch's pseudo-labels of unlabelled examples by weak views: Total of
 // them, Accepted with confidence of at least tau, and Correct among the accepted. Unknown counts
-// accepted ones whose true class is unknown. The key kept is the format of older records.
+// accepted ones whose true class is unknown.
 type PseudoLabel struct {
 	Correct  int `json:"correct"`
 	Accepted int `json:"kept"`

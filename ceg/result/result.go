@@ -47,8 +47,7 @@ type Result struct {
 	// uses; ValInBudget is true if Labels and Budget count them.
 	ValLabels   int  `json:"val_labels"`
 	ValInBudget bool `json:"val_in_budget"`
-	// Images is the digest of the decoded images of all domains; empty in some results of format
-	// 1.
+	// Images is the digest of the decoded images of all domains.
 	Images string `json:"images"`
 	// Accuracy holds the results by the three model selection rules.
 	Accuracy Choices `json:"accuracy"`
@@ -57,7 +56,7 @@ type Result struct {
 	// Versions are the versions of the program and its libraries.
 	Versions Versions `json:"versions"`
 	// Engines lists the engines of the epochs, in order: one, unless the run was resumed on
-	// another. Some results of format 1 have none.
+	// another.
 	Engines []Engine `json:"engines"`
 	// Timing is the only part of a Result that differs between repeated runs.
 	Timing Timing `json:"timing"`
@@ -227,7 +226,7 @@ func (r Result) validate() error {
 // that name the file.
 func ReadResult(fsys fs.FS, name string) (Result, error) {
 	var r Result
-	if err := readFormatted(fsys, name, &r); err != nil {
+	if err := readFormatted(fsys, name, maxFile, &r); err != nil {
 		return Result{}, err
 	}
 	r.Format = Format

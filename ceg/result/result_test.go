@@ -63,7 +63,7 @@ func TestReadResultRefuses(t *testing.T) {
 	}
 	text := string(data)
 	for _, tt := range []struct{ name, text, want string }{
-		{"other format", strings.Replace(text, `"format": 4`, `"format": 9`, 1), "r: it has format 9; this version of ledg reads format 4"},
+		{"other format", strings.Replace(text, `"format": 1`, `"format": 9`, 1), "r: it has format 9; this version of ledg reads format 1"},
 		{"other format and fields", `{"format": 5, "x": 1}`, "r: it has format 5"},
 		{"no format", `{"method":"ceg"}`, "r: it has no format number"},
 		{"no object", `[]`, "r: not a JSON object with a format"},

@@ -1,7 +1,6 @@
 package result
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -49,9 +48,11 @@ func FS(path string) (fs.FS, error) {
 // readRun is the one reader of a run's files. Records that do not fit together are an error.
 func readRun(fsys fs.FS) (*Run, error) {
 	r := &Run{fsys: fsys}
-	settings, err := readSettings(fsys, ConfigFile)
+	settings, err := regular.ReadFS(fsys, ConfigFile, maxSettings)
 	if err == nil {
-		err = json.Unmarshal(settings, &r.Config)
+		if r.Config, err = config.Parse(settings); err != nil {
+			err = fmt.Errorf("%s: %w", ConfigFile, err)
+		}
 	}
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {

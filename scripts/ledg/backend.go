@@ -182,7 +182,6 @@ environment.`,
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "download without asking")
 	cmd.Flags().StringVar(&to, "out", "", "another folder, which ledg does not search (default ~/.local/lib)")
-	oldFlags(cmd, "to", "out")
 	return cmd
 }
 

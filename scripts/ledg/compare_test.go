@@ -17,7 +17,7 @@ import (
 // seed by seed, and differences of these paired by seed.
 func TestCompareAgreesWithTable(t *testing.T) {
 	study := filepath.Join("..", "..", "notebooks", "results", "glyphs")
-	stdout, stderr, status := call(t, ".", "table", "methods", "--study", study, "--plan", "table3-glyphs", "--baseline", "uniform-ce", "--format", "csv")
+	stdout, stderr, status := call(t, ".", "table", "methods", "--dir", study, "--plan", "table3-glyphs", "--baseline", "uniform-ce", "--format", "csv")
 	if status != 0 {
 		t.Fatalf("table: %d, %s", status, stderr)
 	}

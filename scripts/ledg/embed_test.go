@@ -40,7 +40,7 @@ func TestEmbed(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{"predict", run, "--images", photoFolder(t), "--out", filepath.Join(dir, "p.csv")},
-		{"export", run, "--to", filepath.Join(dir, "n.onnx")},
+		{"export", run, "--out", filepath.Join(dir, "n.onnx")},
 		{"calibrate", run},
 	} {
 		if _, stderr, status := call(t, dir, args...); status != 0 {
@@ -125,7 +125,7 @@ func TestEmbedONNX(t *testing.T) {
 	for _, args := range [][]string{
 		{"train", "--dataset", "features", "--root", file, "--target", "sketch", "--epochs", "2", "--backend", "go", "--out", run},
 		{"report", run, "--out", filepath.Join(dir, "r.html")},
-		{"export", run, "--to", filepath.Join(dir, "head.safetensors")},
+		{"export", run, "--out", filepath.Join(dir, "head.safetensors")},
 	} {
 		if _, stderr, status := call(t, dir, args...); status != 0 {
 			t.Errorf("%q: status %d, stderr %s", args, status, stderr)
@@ -138,7 +138,7 @@ func TestEmbedONNX(t *testing.T) {
 	if b, err := os.ReadFile(table); err != nil || !strings.Contains(string(b), "a.png,") {
 		t.Errorf("predictions %s, %v", b, err)
 	}
-	if _, stderr, status := call(t, dir, "export", run, "--to", filepath.Join(dir, "n.onnx")); status == 0 || !strings.Contains(stderr, "not joined with the head to one file: export the head with --out NAME.safetensors") {
+	if _, stderr, status := call(t, dir, "export", run, "--out", filepath.Join(dir, "n.onnx")); status == 0 || !strings.Contains(stderr, "not joined with the head to one file: export the head with --out NAME.safetensors") {
 		t.Errorf("export: status %d, stderr %s", status, stderr)
 	}
 	if err := os.WriteFile(net, append(whole, 0x32, 0x01, 'x'), 0o666); err != nil { // another description

@@ -69,7 +69,6 @@ expects vectors that are normalised as config.json says and standardised by the 
 	cmd.Flags().StringVar(&input, "input", input, "pixels of the ONNX input: float32 (0 to 1) or uint8")
 	runImagesFlags(cmd, &o)
 	cmd.MarkFlagRequired("out")
-	oldFlags(cmd, "to", "out")
 	return cmd
 }
 

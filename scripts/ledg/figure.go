@@ -149,7 +149,6 @@ Texts in .svg and .pdf can be selected and searched; in .pdf without titles and 
 	cmd.MarkFlagsOneRequired("dir", "run")
 	cmd.MarkFlagsMutuallyExclusive("dir", "run")
 	cmd.MarkFlagRequired("out")
-	oldFlags(cmd, "study", "dir")
 	return cmd
 }
 

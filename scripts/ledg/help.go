@@ -223,16 +223,5 @@ func flagSets(cmd *cobra.Command, all bool) (sets []titledFlags, hidden int) {
 	return append(sets, rest), hidden
 }
 
-// oldFlags keeps old names of flags as hidden aliases; pairs are old names and new ones.
-func oldFlags(cmd *cobra.Command, pairs ...string) {
-	names := map[string]string{}
-	for i := 0; i < len(pairs); i += 2 {
-		names[pairs[i]] = pairs[i+1]
-	}
-	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		return pflag.NormalizedName(cmp.Or(names[name], name))
-	})
-}
-
 // versionText is what --version prints.
 func versionText() string { return "ledg " + cli.Versions()[0].Version + "\n" }

@@ -55,9 +55,6 @@ func TestRootHelpIsGrouped(t *testing.T) {
 		}
 		at += i + len(line)
 	}
-	if strings.Contains(got, "label-studio") || strings.Contains(got, "bench") {
-		t.Errorf("hidden commands are listed in\n%s", got)
-	}
 }
 
 // The help of ledg train fits a screen of 80 columns or more; --help-all has every flag.
@@ -154,7 +151,7 @@ func TestMistypedNames(t *testing.T) {
 
 // Words that people try lead to the command that is meant.
 func TestOtherNames(t *testing.T) {
-	for name, want := range map[string]string{"annotate": "ledg label", "select": "ledg query", "plot": "ledg figure", "evaluate": "ledg eval", "label-studio": "ledg label-studio"} {
+	for name, want := range map[string]string{"annotate": "ledg label", "select": "ledg query", "plot": "ledg figure", "evaluate": "ledg eval"} {
 		if got := help(t, name, "--help"); !strings.Contains(got, "Usage:\n  "+want+" ") {
 			t.Errorf("%s: help is\n%s", name, got)
 		}
@@ -164,34 +161,6 @@ func TestOtherNames(t *testing.T) {
 		t.Errorf("status %d, stderr %q", status, stderr)
 	}
 	golden(t, "eval.txt", stdout)
-}
-
-// A renamed flag still has its old name, which no help shows.
-func TestOldFlags(t *testing.T) {
-	root := newRootCommand()
-	for path, pairs := range map[string][]string{
-		"export": {"to", "out"}, "study collect": {"to", "out"}, "study run": {"blind", "hide-accuracy"}, "backend install": {"to", "out"},
-		"table": {"study", "dir"}, "figure": {"study", "dir"}, "query": {"classes", "num-classes"}, "probe": {"classes", "num-classes"},
-		"label export": {"images", "which", "rule", "disagreement"}, "label import": {"rule", "disagreement"}, "label": {"rule", "disagreement"},
-	} {
-		cmd, _, err := root.Find(strings.Fields(path))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := 0; i < len(pairs); i += 2 {
-			old, now := pairs[i], pairs[i+1]
-			if path == "label export" && old == "rule" {
-				continue // it has none
-			}
-			f := cmd.Flags().Lookup(now)
-			if f == nil || cmd.Flags().Lookup(old) != f {
-				t.Errorf("%s: --%s is not --%s", path, old, now)
-			}
-			if strings.Contains(helpText(cmd, 80, true), "--"+old+" ") {
-				t.Errorf("%s: the help shows --%s", path, old)
-			}
-		}
-	}
 }
 
 func TestVersionFlag(t *testing.T) {

@@ -35,7 +35,7 @@ func TestTrainHub(t *testing.T) {
 		}
 	}
 	model := filepath.Join(dir, "model.onnx")
-	for _, more := range [][]string{args, {"export", run, "--to", model}, {"extend", run, "--budget", "90", "--backend", "go"}} {
+	for _, more := range [][]string{args, {"export", run, "--out", model}, {"extend", run, "--budget", "90", "--backend", "go"}} {
 		if stdout, stderr, status := call(t, dir, more...); status != 0 || strings.Contains(stderr, "fetching") {
 			t.Errorf("%q: status %d, stdout %s, stderr\n%s", more, status, stdout, stderr)
 		}

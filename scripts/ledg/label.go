@@ -111,8 +111,7 @@ upright. From another machine: ssh -L 8000:127.0.0.1:PORT HOST, with --port PORT
 	_ = flags.MarkHidden("parent") // it exists
 	flags.BoolVar(&f.stop, "stop", false, "stop the server of these labels")
 	cmd.MarkFlagsMutuallyExclusive("detach", "stop")
-	cmd.AddCommand(newLabelExportCommand(), newLabelImportCommand(), newLabelAgreementCommand(), newLabelStudioCommand("studio"))
-	oldFlags(cmd, "guesses", "predictions", "rule", "disagreement")
+	cmd.AddCommand(newLabelExportCommand(), newLabelImportCommand(), newLabelAgreementCommand(), newLabelStudioCommand())
 	return cmd
 }
 

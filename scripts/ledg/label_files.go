@@ -200,7 +200,6 @@ Nothing is overwritten. csv and labelstudio name images; the other formats copy 
 	cmd.Flags().StringVar(&which, "which", string(exchange.Open), "images to export: open, labelled or all")
 	cmd.Flags().StringVar(&imageURL, "image-url", "", "address of the images for Label Studio (default its local files)")
 	cmd.Flags().StringVar(&imageFolder, "image-folder", "", "path of --root below Label Studio's local files (default its name)")
-	oldFlags(cmd, "images", "which", "rule", "disagreement")
 	return cmd
 }
 
@@ -302,7 +301,6 @@ annotators (Cohen's kappa).`,
 	cmd.Flags().StringVar(&o.Question, "question", "", "name of Label Studio's question (default the one with the classes)")
 	cmd.Flags().StringVar(&o.By, "by", "", "annotator of labels that name none (default the tool)")
 	cmd.Flags().StringVar(&rule, "disagreement", "", "which label counts where annotators differ: newest, majority or ask (default newest)")
-	oldFlags(cmd, "rule", "disagreement")
 	return cmd
 }
 

@@ -58,10 +58,10 @@ annotators differ about 1 image; the rule newest decides:
 	if after, _ := os.ReadFile(filepath.Join(dir, "photos", labels.File)); string(after) != string(before) {
 		t.Error("the second import has changed the ledger")
 	}
-	if got := run(append(args, "--rule", "ask")...); !strings.Contains(got, "3 images with a label, 0 open, 0 skipped, 0 unsure, 0 bad, 1 disputed") {
+	if got := run(append(args, "--disagreement", "ask")...); !strings.Contains(got, "3 images with a label, 0 open, 0 skipped, 0 unsure, 0 bad, 1 disputed") {
 		t.Error(got)
 	}
-	if got := run(append([]string{"export", "--format", "folder", "--images", "labelled", "--out", "labelled"}, data...)...); got != "labelled: 3 images, 3 of them with a label\n" {
+	if got := run(append([]string{"export", "--format", "folder", "--which", "labelled", "--out", "labelled"}, data...)...); got != "labelled: 3 images, 3 of them with a label\n" {
 		t.Error(got)
 	}
 	for _, name := range []string{"day/cat/0.png", "night/dog/0.png", "night/dog/1.png"} {
@@ -85,10 +85,10 @@ annotators differ about 1 image; the rule newest decides:
 		{append([]string{"export", "--format", "coco", "--out", "x"}, data...), 2, "--format coco is only imported"},
 		{append([]string{"import", "--format", "excel", "ann.csv"}, data...), 2, `there is no format "excel"; choose one of csv`},
 		{append([]string{"import", "ann.csv"}, data...), 2, "--format is missing"},
-		{append([]string{"import", "--format", "csv", "--rule", "loudest", "ann.csv"}, data...), 2, "--disagreement: there is no rule"},
+		{append([]string{"import", "--format", "csv", "--disagreement", "loudest", "ann.csv"}, data...), 2, "--disagreement: there is no rule"},
 		{append([]string{"export", "--format", "csv", "--out", "questions.csv"}, data...), 1, "questions.csv: it exists already"},
 		{append([]string{"export", "--format", "csv"}, data...), 2, "--out is missing"},
-		{append([]string{"export", "--format", "csv", "--out", "x", "--images", "some"}, data...), 2, `--which "some"`},
+		{append([]string{"export", "--format", "csv", "--out", "x", "--which", "some"}, data...), 2, `--which "some"`},
 		{[]string{"export", "--format", "csv", "--out", "x"}, 2, "no input: give a run's folder"},
 		{[]string{"export", "--format", "csv", "--out", "x", "--dataset", "folder", "--root", "photos"}, 2, "--classes is missing"},
 		{[]string{"export", "nowhere", "--format", "csv", "--out", "x"}, 1, "nowhere"},

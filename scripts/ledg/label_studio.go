@@ -25,11 +25,11 @@ import (
 )
 
 // newLabelStudioCommand returns the command that serves an ML backend for Label Studio.
-func newLabelStudioCommand(name string) *cobra.Command {
+func newLabelStudioCommand() *cobra.Command {
 	var b studioBackend
 	var place labelFlags
 	cmd := &cobra.Command{
-		Use:         name + " RUN",
+		Use:         "studio RUN",
 		Annotations: map[string]string{guide: "labelling.md"},
 		Short:       "Serve a Label Studio project as its ML backend",
 		Long: `Serve RUN as the machine learning backend of a Label Studio project. RUN needs --oracle ask

@@ -23,7 +23,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// studioProcess is a process of ledg label-studio.
+// studioProcess is a process of ledg label studio.
 type studioProcess struct {
 	t       *testing.T
 	cmd     *exec.Cmd
@@ -33,7 +33,7 @@ type studioProcess struct {
 
 func startBackend(t *testing.T, dir string, args ...string) *studioProcess {
 	t.Helper()
-	b := &studioProcess{t: t, cmd: exec.Command(ledg, append([]string{"label-studio"}, args...)...), log: filepath.Join(dir, "log")}
+	b := &studioProcess{t: t, cmd: exec.Command(ledg, append([]string{"label", "studio"}, args...)...), log: filepath.Join(dir, "log")}
 	log, err := os.Create(b.log)
 	if err != nil {
 		t.Fatal(err)
@@ -352,7 +352,7 @@ func TestLabelStudioRefuses(t *testing.T) {
 		if c.status == 2 && len(c.args) == 1 {
 			t.Setenv("LABEL_STUDIO_API_KEY", "key")
 		}
-		stdout, stderr, status := call(t, dir, append([]string{"label-studio"}, c.args...)...)
+		stdout, stderr, status := call(t, dir, append([]string{"label", "studio"}, c.args...)...)
 		checkError(t, c.want, c.status, stdout, stderr, status)
 	}
 }

@@ -63,7 +63,7 @@ func TestLabelFolder(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "guesses.csv"), []byte("path,class,probability,second,margin,entropy,distance,nearest\nphotos/day/1.png,dog,0.9,cat,0.8,0.3,0.1,x\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"label", "--dataset", "folder", "--root", "photos", "--classes", "cat,dog", "--by", "ann", "--guesses", "guesses.csv"} // the old name of --predictions
+	args := []string{"label", "--dataset", "folder", "--root", "photos", "--classes", "cat,dog", "--by", "ann", "--predictions", "guesses.csv"}
 	stop := append(args, "--stop")
 	t.Cleanup(func() { call(t, dir, stop...) })
 	out, errs, status := call(t, dir, append(args, "--detach")...)
@@ -78,7 +78,7 @@ func TestLabelFolder(t *testing.T) {
 	for _, c := range []struct {
 		more []string
 		want labels.Rule
-	}{{[]string{"--rule", "majority"}, labels.Majority}, {nil, labels.Majority}, {[]string{"--rule", "newest"}, labels.Newest}} {
+	}{{[]string{"--disagreement", "majority"}, labels.Majority}, {nil, labels.Majority}, {[]string{"--disagreement", "newest"}, labels.Newest}} {
 		if _, errs, status := call(t, dir, append(slices.Clone(args), c.more...)...); status != 0 {
 			t.Fatalf("%q: status %d: %s", c.more, status, errs)
 		}
@@ -258,7 +258,7 @@ func TestLabelUsage(t *testing.T) {
 		{photos, 2, "--classes is missing"},
 		{append(photos, "--classes", "cat,cat"), 2, "twice"},
 		{append(photos, "--classes", "cat,dog", "--port", "70000"), 2, "--port 70000"},
-		{append(photos, "--classes", "cat,dog", "--rule", "loudest"), 2, "loudest"},
+		{append(photos, "--classes", "cat,dog", "--disagreement", "loudest"), 2, "loudest"},
 		{append(photos, "--classes", "cat,dog", "--by", "ann,,bob"), 2, "--by ann,,bob: want names"},
 		{append(photos, "--classes", "cat,dog", "--by", "ann,ann"), 2, "each once"},
 		{append(photos, "--classes", "cat,dog", "--by", "ann\nben"), 2, `--by "ann\nben": a name with control characters`},

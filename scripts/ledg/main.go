@@ -44,9 +44,6 @@ func newRootCommand() *cobra.Command {
 		}
 		root.AddCommand(g.commands...)
 	}
-	studio := newLabelStudioCommand("label-studio") // ledg label studio, under its first name
-	studio.Hidden = true
-	root.AddCommand(studio)
 	addHelp(root)
 	addCompletions(root)
 	return root

@@ -165,8 +165,8 @@ func TestEvalFindsWhatDoesNotFit(t *testing.T) {
 		change func(*testing.T, string)
 		want   string
 	}{
-		{"another version", replace("config.json", `"format": 4`, `"format": 9`), "config.json: it has format 9; this version of ledg reads formats 1 to 4"},
-		{"an older version", replace("result.json", `"format": 4`, `"format": 3`), "result.json: it has format 3; this version of ledg reads format 4"},
+		{"another version", replace("config.json", `"format": 1`, `"format": 9`), "config.json: it has format 9; this version of ledg reads format 1"},
+		{"an older version", replace("result.json", `"format": 1`, `"format": 3`), "result.json: it has format 3; this version of ledg reads format 1"},
 		{"other records", replace("records.jsonl", "[33,50]", "[34,50]"), "result.json: accuracy.last_epoch.target is 33/50, the records give 34/50"},
 		{"torn records", replace("records.jsonl", `"query":0}}`+"\n{\"epoch\":3", `"query":0}}{"epoch":3`), "records.jsonl:3: "},
 		{"missing records", remove("records.jsonl"), "open records.jsonl: no such file"},

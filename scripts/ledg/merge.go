@@ -15,10 +15,9 @@ import (
 
 const shardUsage = "do only shard I of N, as I/N with I from 0"
 
-// shardFlag adds --shard, which was once --part.
+// shardFlag adds --shard.
 func shardFlag(cmd *cobra.Command, s *shardValue) {
 	cmd.Flags().Var(s, "shard", shardUsage)
-	oldFlags(cmd, "part", "shard")
 }
 
 // shardValue is the value of --shard; empty is the whole.

@@ -181,7 +181,7 @@ func TestPhotos(t *testing.T) {
 	if err := os.Rename(root, root+"-moved"); err != nil {
 		t.Fatal(err)
 	}
-	folder := []string{"label", "export", "moved", "--images", "labelled", "--format", "folder", "--out"}
+	folder := []string{"label", "export", "moved", "--which", "labelled", "--format", "folder", "--out"}
 	if _, stderr, status := call(t, dir, append(folder, "x")...); status != 1 || !strings.Contains(stderr, "no longer in "+root) {
 		t.Errorf("photos that have moved: status %d, %s", status, stderr)
 	}

@@ -71,7 +71,7 @@ func TestUseARun(t *testing.T) {
 		t.Error("calibrated again, the run predicts otherwise")
 	}
 	ledg("1 files could not be read", "predict", "run", "--images", "images/a.png", "images/b.jpg", "--out", "p.jsonl", "--backend", "go", "--quiet")
-	ledg("labels.txt", "export", "run", "--to", "model.onnx")
+	ledg("labels.txt", "export", "run", "--out", "model.onnx")
 	ledg("", "figure", "reliability", "--run", "run", "--out", "r.svg")
 	ledg("report.html", "report", "run", "--out", "report.html", "--backend", "go")
 	for _, name := range []string{"p.csv", "p.failed.csv", "p.jsonl", "model.onnx", "model.md", "model.py", "r.svg", "report.html"} {
@@ -79,10 +79,10 @@ func TestUseARun(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	refuses("--out x.pt", "export", "run", "--to", "x.pt")
+	refuses("--out x.pt", "export", "run", "--out", "x.pt")
 	refuses("--out", "predict", "run", "--images", "images", "--out", "x.txt")
 	refuses("--embeddings", "predict", "run", "--images", "images", "--out", "x.csv", "--embeddings", "x.csv")
-	refuses("--input", "export", "run", "--to", "x.onnx", "--input", "int8")
+	refuses("--input", "export", "run", "--out", "x.onnx", "--input", "int8")
 	refuses("--out x.pdf", "report", "run", "--out", "x.pdf")
-	refuses("one run", "figure", "reliability", "--study", "run", "--out", "r.svg")
+	refuses("one run", "figure", "reliability", "--dir", "run", "--out", "r.svg")
 }

@@ -64,7 +64,6 @@ names. They come from the text tower of the network behind the features (CLIP, S
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the batches of zs-lp and clap")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	cmd.MarkFlagRequired("pool")
-	oldFlags(cmd, "classes", "num-classes")
 	return cmd
 }
 

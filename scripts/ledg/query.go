@@ -119,7 +119,6 @@ selected, by ceg-balanced within each domain; other strategies select the larges
 	cmd.MarkFlagRequired("pool")
 	cmd.MarkFlagRequired("number")
 	cmd.Flags().Var(&f.shard, "shard", shardUsage)
-	oldFlags(cmd, "classes", "num-classes", "part", "shard")
 	return cmd
 }
 

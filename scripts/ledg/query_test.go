@@ -173,7 +173,7 @@ func TestQueryShards(t *testing.T) {
 			}
 		}
 	}
-	query("-n 3 --strategy uniform --seed 7 --out q.txt --part 0/2") // the flag's old name
+	query("-n 3 --strategy uniform --seed 7 --out q.txt --shard 0/2")
 	query("-n 2 --strategy uniform --seed 7 --out r.txt --shard 1/2")
 	_, stderr, status := call(t, dir, "merge", "x.txt", "q.txt.0-of-2", "r.txt.1-of-2")
 	if status != 1 || !strings.Contains(stderr, "settings.n is 3 in one, 2 in the other") || strings.Count(stderr, "\n") != 1 {

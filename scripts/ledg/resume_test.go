@@ -26,7 +26,7 @@ func TestResumeRemembers(t *testing.T) {
 		}
 	}
 	ledg(tiny("a", "--method", "uniform-ce", "--epochs", "1", "--quiet", "--cache", "cache")...)
-	ledg("export", "a", "--to", "w.safetensors")
+	ledg("export", "a", "--out", "w.safetensors")
 	begin := []string{"train", "--dataset", "folder", "--root", root, "--classes", "cat,dog", "--target", "none", "--oracle", "ask",
 		"--budget", "6", "--epochs", "1", "--width", "4", "--image-size", "16", "--backend", "go", "--cache", "cache", "--weights", "w.safetensors", "--out", "run"}
 	if _, stderr, status := call(t, dir, begin...); status != 3 || !strings.Contains(stderr, "then ledg train --resume --out run continues") {
@@ -83,7 +83,7 @@ func TestSpecifiedLabelsAreCopied(t *testing.T) {
 		t.Helper()
 		for _, args := range [][]string{
 			{"predict", out, "--images", filepath.Join(root, "dawn"), "--out", filepath.Join(t.TempDir(), "p.csv"), "--quiet"},
-			{"export", out, "--to", filepath.Join(t.TempDir(), "m.onnx")},
+			{"export", out, "--out", filepath.Join(t.TempDir(), "m.onnx")},
 		} {
 			if stdout, stderr, status := call(t, dir, args...); status != 0 {
 				t.Errorf("%v: status %d, stdout %s, stderr %s", args, status, stdout, stderr)
@@ -146,8 +146,8 @@ func TestUseWithoutTheImages(t *testing.T) {
 		}
 		csv := filepath.Join(t.TempDir(), "p.csv")
 		ledg("predict", out, "--images", images, "--out", csv, "--quiet")
-		ledg("export", out, "--to", filepath.Join(t.TempDir(), "m.onnx"))
-		ledg("export", out, "--to", filepath.Join(t.TempDir(), "m.safetensors"))
+		ledg("export", out, "--out", filepath.Join(t.TempDir(), "m.onnx"))
+		ledg("export", out, "--out", filepath.Join(t.TempDir(), "m.safetensors"))
 		b, err := os.ReadFile(csv)
 		if err != nil {
 			t.Fatal(err)

@@ -44,7 +44,7 @@ gamma1, gamma2, tau). The command then prints its details.`,
 			if asJSON {
 				e := json.NewEncoder(cli.Raw(cmd.OutOrStdout()))
 				for _, row := range list {
-					line := map[string]any{"path": row.Path, "flag": row.Flag, "value": row.Of(c), "default": row.Default, "valid": row.Valid(), "help": row.Help, "more": row.More, "since": max(1, row.Since)}
+					line := map[string]any{"path": row.Path, "flag": row.Flag, "value": row.Of(c), "default": row.Default, "valid": row.Valid(), "help": row.Help, "more": row.More}
 					if err := e.Encode(line); err != nil {
 						return err
 					}
@@ -110,10 +110,7 @@ func flagText(s config.Setting) string {
 func describe(cmd *cobra.Command, list []config.Setting, c config.Config) error {
 	for _, s := range list {
 		lines := [][2]string{{"what it is", s.Help}, {"details", s.More}, {"valid", s.Valid()}, {"value", fmt.Sprintf("%s (data set %s, method %s, preset %s)", s.Text(c), c.Data.Dataset, c.Method, c.Preset)},
-			{"comes from", s.Default}, {"flag", flagText(s)}, {"since", fmt.Sprintf("format %d of config.json", max(1, s.Since))}}
-		if s.Before != "" {
-			lines = append(lines, [2]string{"before", s.Before})
-		}
+			{"comes from", s.Default}, {"flag", flagText(s)}}
 		fmt.Fprintln(cmd.OutOrStdout(), s.Path)
 		for _, l := range lines {
 			if l[1] != "" {

@@ -133,7 +133,7 @@ func TestSite(t *testing.T) {
 		}
 	}
 	refuses("audit of at least 99 images, and there are 50", 1, "predict", "sites/north", "--images", "north", "--out", "q.csv", "--sets", "0.99", "--backend", "go")
-	ledg("north.onnx", "export", "sites/north", "--to", "north.onnx")
+	ledg("north.onnx", "export", "sites/north", "--out", "north.onnx")
 	if network, err := os.ReadFile(filepath.Join(dir, "north.onnx")); err != nil || !strings.Contains(string(network), "sets_0.9") || !strings.Contains(string(network), "abstain_0.2") {
 		t.Errorf("the network has no thresholds, %v", err)
 	}

@@ -156,7 +156,6 @@ is described in scripts/studies/README.md.`,
 	flags.BoolVar(&dryRun, "dry-run", false, "print the status of the runs and exit")
 	flags.BoolVar(&quiet, "quiet", false, "print no progress on stderr")
 	flags.BoolVar(&blind, "hide-accuracy", false, "show no accuracies, for preregistered studies")
-	oldFlags(cmd, "blind", "hide-accuracy", "part", "shard")
 	return cmd
 }
 
@@ -214,7 +213,6 @@ the copy, and ledg study run does not repeat its runs. Weights are not copied.`,
 	cmd.Flags().BoolVar(&omit.Training, "no-training", false, "leave out what describes training: losses, learning rates, times, pseudo-labels")
 	cmd.Flags().BoolVar(&omit.Queries, "no-queries", false, "leave out the queries, which some figures need")
 	cmd.MarkFlagRequired("out")
-	oldFlags(cmd, "to", "out")
 	return cmd
 }
 

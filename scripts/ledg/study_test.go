@@ -63,12 +63,12 @@ ledg: 1 of 3 runs failed: ledg study status runs/tiny shows why, and the same co
 	if shown, stderr, status := call(t, dir, "study", "status", "runs/tiny"); status != 0 || stderr != "" || shown != stdout {
 		t.Errorf("status %d, stderr %q, stdout\n%s\nwant\n%s", status, stderr, shown, stdout)
 	}
-	stdout, stderr, status = call(t, dir, "table", "table3", "--study", "runs/tiny", "--format", "csv")
+	stdout, stderr, status = call(t, dir, "table", "table3", "--dir", "runs/tiny", "--format", "csv")
 	if status != 0 || stderr != "" || strings.Count(stdout, "\n") != 3 || !strings.Contains(stdout, "\ntable3,glyphs,authors,5%,last_epoch,BvSB,bvsb-ce,,photo,1,") {
 		t.Errorf("table: status %d, stderr %q, stdout\n%s", status, stderr, stdout)
 	}
 	for _, args := range [][]string{{"a.svg", "epochs"}, {"a.png", "queried", "--count", "3", "--theme", "dark"}, {"a.html", "scores"}} {
-		args = append([]string{"figure", "--study", "runs/tiny", "--method", "bvsb-ce", "--out"}, args...)
+		args = append([]string{"figure", "--dir", "runs/tiny", "--method", "bvsb-ce", "--out"}, args...)
 		stdout, stderr, status = call(t, dir, args...)
 		if data, err := os.ReadFile(filepath.Join(dir, args[6])); err != nil || len(data) < 1000 || status != 0 || ofCommit(stdout)+stderr != "" {
 			t.Errorf("%v: status %d, stdout %q, stderr %q, %d bytes, %v", args, status, stdout, stderr, len(data), err)
@@ -105,22 +105,22 @@ func TestStudyErrors(t *testing.T) {
 		{[]string{"study", "run", "bad.yaml"}, 1, `bad.yaml:5: set.generalization.delta: "high", want a number`},
 		{[]string{"study", "run", "tiny.yaml", "--jobs", "0"}, 2, "--jobs 0: want at least 1"},
 		{[]string{"study", "run", "tiny.yaml", "--shard", "3/3"}, 2, `invalid argument "3/3" for "--shard" flag: want I/N with I from 0 to N-1`},
-		{[]string{"study", "run", "tiny.yaml", "--part", "3"}, 2, `invalid argument "3" for "--shard" flag: want I/N with I from 0 to N-1`},
+		{[]string{"study", "run", "tiny.yaml", "--shard", "3"}, 2, `invalid argument "3" for "--shard" flag: want I/N with I from 0 to N-1`},
 		{[]string{"study", "run", "tiny.yaml", "--root", "cats=/x"}, 2, `there is no data set "cats"; there are`},
 		{[]string{"study", "status", "empty"}, 1, "empty is not a study's folder: it has no *.study.json"},
 		{[]string{"study", "status", "absent"}, 1, "absent: no such file"},
 		{[]string{"table", "table3"}, 2, `required flag(s) "dir" not set`},
-		{[]string{"table", "table9", "--study", "empty"}, 2, `there is no table "table9"; there are table1,`},
+		{[]string{"table", "table9", "--dir", "empty"}, 2, `there is no table "table9"; there are table1,`},
 		{[]string{"table", "findings", "--dir", "empty", "--method", "ceg"}, 2, "--method does not apply to the table findings"},
 		{[]string{"table", "findings", "--dir", "empty"}, 1, "findings.yaml: no such file"},
 		{[]string{"figure", "queried", "--out", "x.svg"}, 2, "at least one of the flags in the group [dir run] is required"},
 		{[]string{"figure", "budget", "--run", "empty", "--out", "x.svg"}, 2, `there is no figure of one run "budget"; there are epochs`},
 		{[]string{"figure", "queried", "--run", "empty", "--out", "x.svg"}, 1, "empty: it is not a run's directory: open config.json: no such file"},
-		{[]string{"figure", "pie", "--study", "empty", "--out", "x.svg"}, 2, `there is no figure "pie"; there are sensitivity`},
-		{[]string{"figure", "epochs", "--study", "empty", "--out", "x.jpg"}, 2, `--out x.jpg: there is no format of figures ".jpg"; there are .svg, .pdf, .png`},
-		{[]string{"figure", "epochs", "--study", "empty", "--out", "x.html"}, 2, `--out x.html: there is no format of figures ".html"; there are .svg, .pdf, .png`},
-		{[]string{"figure", "tsne", "--study", "empty", "--out", "x.jpg"}, 2, `there are .svg, .pdf, .png, .html`},
-		{[]string{"figure", "epochs", "--study", "empty", "--out", "x.svg", "--theme", "blue"}, 2, `no theme "blue"`},
+		{[]string{"figure", "pie", "--dir", "empty", "--out", "x.svg"}, 2, `there is no figure "pie"; there are sensitivity`},
+		{[]string{"figure", "epochs", "--dir", "empty", "--out", "x.jpg"}, 2, `--out x.jpg: there is no format of figures ".jpg"; there are .svg, .pdf, .png`},
+		{[]string{"figure", "epochs", "--dir", "empty", "--out", "x.html"}, 2, `--out x.html: there is no format of figures ".html"; there are .svg, .pdf, .png`},
+		{[]string{"figure", "tsne", "--dir", "empty", "--out", "x.jpg"}, 2, `there are .svg, .pdf, .png, .html`},
+		{[]string{"figure", "epochs", "--dir", "empty", "--out", "x.svg", "--theme", "blue"}, 2, `no theme "blue"`},
 	} {
 		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
 			stdout, stderr, status := call(t, dir, tt.args...)

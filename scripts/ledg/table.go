@@ -100,7 +100,6 @@ sign-flip tests up to n = 20, and Holm's correction over the table. CSV has one 
 	flags.StringVar(&baselineDir, "baseline-dir", "", "folder with the same methods to compare with (table targets)")
 	flags.Var(&format, "format", "table format: text, markdown, html, csv or latex")
 	cmd.MarkFlagRequired("dir")
-	oldFlags(cmd, "study", "dir")
 	return cmd
 }
 

@@ -73,7 +73,7 @@ func TestUpright(t *testing.T) {
 		if err := os.Mkdir(filepath.Join(dir, run+"-onnx"), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		if _, stderr, status := call(t, dir, "export", run, "--to", run+"-onnx/model.onnx"); status != 0 {
+		if _, stderr, status := call(t, dir, "export", run, "--out", run+"-onnx/model.onnx"); status != 0 {
 			t.Fatal(stderr)
 		}
 		code, err := os.ReadFile(filepath.Join(dir, run+"-onnx", "model.py"))

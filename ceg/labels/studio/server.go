@@ -159,14 +159,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if subtle.ConstantTimeCompare([]byte(token), []byte(s.o.Token)) != 1 {
 		s.o.Log("a request from %s without the token of this server was refused", r.RemoteAddr)
 		w.Header().Set("Connection", "close")
-		http.Error(w, "wrong token: the backend's URL is the one that ledg label-studio has printed", http.StatusUnauthorized)
+		http.Error(w, "wrong token: the backend's URL is the one that ledg label studio has printed", http.StatusUnauthorized)
 		return
 	}
 	if user, password, _ := r.BasicAuth(); s.o.User != "" && subtle.ConstantTimeCompare([]byte(user), []byte(s.o.User))&subtle.ConstantTimeCompare([]byte(password), []byte(s.o.Password)) != 1 {
 		s.o.Log("a request from %s without the user and the password of this server was refused", r.RemoteAddr)
 		w.Header().Set("WWW-Authenticate", `Basic realm="ledg"`)
 		w.Header().Set("Connection", "close")
-		http.Error(w, "wrong user or password: they are BASIC_AUTH_USER and BASIC_AUTH_PASS of ledg label-studio", http.StatusUnauthorized)
+		http.Error(w, "wrong user or password: they are BASIC_AUTH_USER and BASIC_AUTH_PASS of ledg label studio", http.StatusUnauthorized)
 		return
 	}
 	r2 := r.WithContext(r.Context())

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"path/filepath"
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg/config"
@@ -107,6 +108,9 @@ func Load(dir string, c config.Config, d *datasets.Dataset) (*Model, error) {
 	}
 	if !ok {
 		return nil, checkpoint.Missing(dir, c)
+	}
+	if info, _ := datasets.Lookup(c.Data.Dataset); info.Vectors && m.Scaler == nil {
+		return nil, fmt.Errorf("%s is missing: it says how the run scales its features", filepath.Join(dir, scaler.File))
 	}
 	m.Values = state.Weights[len(m.Params)-count : len(m.Params)]
 	m.Backbone, m.Params, m.Values = nets.Merged(m.Backbone, m.Params[:count], m.Values)

@@ -36,8 +36,8 @@ import (
 // File is the name of the checkpoint in a run's folder.
 const File = "checkpoint.safetensors"
 
-// format is the form of the file. Form 1 had the IDs of all images in its JSON.
-const format = 2
+// format is the form of the file.
+const format = 1
 
 // The keys of the file's metadata.
 const (
@@ -64,8 +64,7 @@ type State struct {
 	Reliable       []int32 `json:"-"`
 	ReliableLabels []int32 `json:"-"`
 	// Unqueried and Withdrawn count labels that were added without a query and labels that were
-	// withdrawn. Changed is the net change since the last record. The key unasked is the format of
-	// older checkpoints.
+	// withdrawn. Changed is the net change since the last record.
 	Unqueried int `json:"unasked,omitempty"`
 	Withdrawn int `json:"withdrawn,omitempty"`
 	Changed   int `json:"changed,omitempty"`

@@ -47,7 +47,7 @@ func state(t *testing.T, n int) checkpoint.State {
 		t.Fatal(err)
 	}
 	return checkpoint.State{
-		Format: 2, Epoch: 3, Steps: 30, Round: 1, Images: "abc", Pool: p.Snapshot(),
+		Format: 1, Epoch: 3, Steps: 30, Round: 1, Images: "abc", Pool: p.Snapshot(),
 		Reliable: []int32{5, 2}, ReliableLabels: []int32{0, 2},
 		Engines: []result.Engine{{Backend: "go"}}, Written: result.Lengths{Records: 7, Queries: 8},
 	}

@@ -62,8 +62,7 @@ func (s *Scaler) Write(w io.Writer) error {
 	}, metadata)
 }
 
-// Read reads the [File] of a run's folder; nil if there is none, as for runs on images and older
-// runs.
+// Read reads the [File] of a run's folder; nil if there is none, as for runs on images.
 func Read(dir string) (*Scaler, error) {
 	path := filepath.Join(dir, File)
 	f, err := arrays.Open(path)
