@@ -10,19 +10,20 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/plots"
 )
 
-// method is the runs of one name.
+// method is the runs of one name, which a figure draws as one curve.
 type method struct {
-	name string
-	runs []*RecordedRun
+	name, title string
+	runs        []*RecordedRun
 }
 
-// methodsOf puts runs of one name together, in the order in which they are given.
-func methodsOf(runs []*RecordedRun, name func(*RecordedRun) string) (list []method) {
+// methodsBy puts runs of one name together, in the order in which they are given.
+func methodsBy(runs []*RecordedRun, name func(*RecordedRun) string) (list []method) {
 	for _, run := range runs {
-		i := slices.IndexFunc(list, func(m method) bool { return m.name == name(run) })
+		i := slices.IndexFunc(list, func(a method) bool { return a.name == name(run) })
 		if i < 0 {
 			i = len(list)
 			list = append(list, method{name: name(run)})
@@ -32,36 +33,144 @@ func methodsOf(runs []*RecordedRun, name func(*RecordedRun) string) (list []meth
 	return list
 }
 
-// perSeed are a method's values by seed, each averaged over the targets; seeds that lack a
-// target are left out.
-func (m method) perSeed(targets []string, value func(*RecordedRun) float64) []float64 {
-	byTarget := map[string][]result.Trial{}
-	for _, run := range slices.SortedStableFunc(slices.Values(m.runs), func(a, b *RecordedRun) int { return cmp.Compare(a.Config.Seed, b.Config.Seed) }) {
-		t := run.Config.Data.Target
-		byTarget[t] = append(byTarget[t], result.Trial{Key: fmt.Sprint(run.Config.Seed), Value: value(run)})
+// arms are the arms of runs that n tells apart, with their display names.
+func (n naming) arms(runs []*RecordedRun) []method {
+	list := methodsBy(runs, n.method)
+	for i, a := range list {
+		list[i].title, _ = n.display(a.runs[0])
 	}
-	return (&sample{result.OverTargets(byTarget, targets)}).values()
+	return list
+}
+
+// value is a number of a run in percent.
+type value func(*RecordedRun) (float64, error)
+
+// accuracy reads a run's accuracy on the target by a rule.
+func accuracy(rule string) value {
+	return func(run *RecordedRun) (float64, error) {
+		c, err := choiceBy(run.Run, rule)
+		if err != nil {
+			return 0, err
+		}
+		return 100 * c.TargetAccuracy, nil
+	}
+}
+
+// perSeed are an arm's values by seed, each averaged over the targets; seeds that lack a
+// target are left out.
+func (a method) perSeed(targets []string, of value) ([]float64, error) {
+	byTarget := map[string][]result.Trial{}
+	for _, run := range slices.SortedStableFunc(slices.Values(a.runs), func(a, b *RecordedRun) int { return cmp.Compare(a.Config.Seed, b.Config.Seed) }) {
+		if t := run.Config.Data.Target; slices.Contains(targets, t) {
+			v, err := of(run)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", run.Path, err)
+			}
+			byTarget[t] = append(byTarget[t], result.Trial{Key: fmt.Sprint(run.Config.Seed), Value: v})
+		}
+	}
+	return (&sample{result.OverTargets(byTarget, targets)}).values(), nil
+}
+
+// meanLabels is the mean number of labels of an arm's runs; 0 without runs.
+func (a method) meanLabels(targets []string) float64 {
+	labels, _ := a.perSeed(targets, func(r *RecordedRun) (float64, error) { return float64(r.Choices.LastEpoch.Labels), nil })
+	if len(labels) == 0 {
+		return 0
+	}
+	return stat.Mean(labels, nil)
+}
+
+// epochCurves are the accuracies of arms after each epoch that all of their runs have reached: on the
+// targets, or on the sources' validation images if a run has a target without labels.
+func epochCurves(arms []method, targets []string) (curves []plots.Curve, source bool, err error) {
+	tally := result.Record.Target
+	for _, a := range arms {
+		if slices.ContainsFunc(a.runs, func(r *RecordedRun) bool { return !r.Choices.Measured() }) {
+			tally, source = result.Record.SourceVal, true
+		}
+	}
+	for _, a := range arms {
+		c := plots.Curve{Name: a.name, Title: a.title}
+		for e := 0; len(a.runs) > 0 && !slices.ContainsFunc(a.runs, func(r *RecordedRun) bool { return e >= len(r.Records) }); e++ {
+			if slices.ContainsFunc(a.runs, func(r *RecordedRun) bool { return !r.Records[e].Evaluated() }) {
+				continue
+			}
+			values, err := a.perSeed(targets, func(r *RecordedRun) (float64, error) { return 100 * tally(r.Records[e]).Share(), nil })
+			if err != nil {
+				return nil, source, err
+			}
+			if len(values) > 0 {
+				c.Points = append(c.Points, plots.Point{X: float64(e + 1), Values: values})
+			}
+		}
+		for _, run := range a.runs {
+			for _, rec := range run.Records {
+				if rec.Queried > 0 {
+					c.Queried = append(c.Queried, float64(rec.Epoch+1))
+				}
+			}
+		}
+		slices.Sort(c.Queried)
+		if c.Queried = slices.Compact(c.Queried); len(c.Points) > 0 {
+			curves = append(curves, c)
+		}
+	}
+	return curves, source, nil
+}
+
+// dots are the values of arms by seed, a group for each list of targets that they are averaged over.
+func dots(arms []method, panels [][]string, of value) (groups []plots.Target, err error) {
+	for _, targets := range panels {
+		g := plots.Target{Name: panelName(targets)}
+		for _, a := range arms {
+			values, err := a.perSeed(targets, of)
+			if err != nil {
+				return nil, err
+			}
+			if len(values) > 0 {
+				g.Curves = append(g.Curves, plots.Curve{Name: a.name, Title: a.title, Points: []plots.Point{{Values: values}}})
+			}
+		}
+		if len(g.Curves) > 0 {
+			groups = append(groups, g)
+		}
+	}
+	return groups, nil
+}
+
+// apart are the targets one by one.
+func apart(targets []string) (panels [][]string) {
+	for _, t := range targets {
+		panels = append(panels, []string{t})
+	}
+	return panels
+}
+
+// panelName is the name of a panel of some targets.
+func panelName(targets []string) string {
+	if len(targets) == 1 {
+		return targets[0]
+	}
+	return average
 }
 
 // readSame reads runs of one data set and returns what they share.
-func readSame(dirs []string) (runs []*RecordedRun, targets []string, title string, err error) {
+func readSame(dirs []string) (runs []*RecordedRun, targets []string, err error) {
 	if runs, err = readRuns(dirs); err != nil {
-		return nil, nil, "", err
+		return nil, nil, err
 	}
 	if len(runs) == 0 {
-		return nil, nil, "", fmt.Errorf("no runs in %s", strings.Join(dirs, ", "))
+		return nil, nil, fmt.Errorf("no runs in %s", strings.Join(dirs, ", "))
 	}
-	of := runs[0].Config.Data.Dataset
+	of, known := runs[0].Config.Data.Dataset, map[string]bool{}
 	for _, run := range runs {
 		if d := run.Config.Data.Dataset; d != of {
-			return nil, nil, "", fmt.Errorf("%s is of the data set %s and %s of %s: they do not share an axis", runs[0].Path, of, run.Path, d)
+			return nil, nil, fmt.Errorf("%s is of the data set %s and %s of %s: they do not share an axis", runs[0].Path, of, run.Path, d)
 		}
-		if t := run.Config.Data.Target; !slices.Contains(targets, t) {
-			targets = append(targets, t)
-		}
+		known[run.Config.Data.Target] = true
 	}
-	slices.Sort(targets)
-	return runs, targets, onTargets(TitleOfRun(runs[0].Run, targets...), targets), nil
+	return runs, slices.Sorted(maps.Keys(known)), nil
 }
 
 // CurvesOver returns accuracy over epochs of runs, finished or not; each argument is a run or a
@@ -69,102 +178,33 @@ func readSame(dirs []string) (runs []*RecordedRun, targets []string, title strin
 // averaged over targets. Without target labels the accuracies are on the sources' validation
 // images. A method is drawn up to the epoch that all of its runs have reached.
 func CurvesOver(dirs ...string) (d plots.EpochsData, err error) {
-	runs, targets, title, err := readSame(dirs)
+	runs, targets, err := readSame(dirs)
 	if err != nil {
 		return d, err
 	}
-	d.Title = title
-	tally := result.Record.Target
-	for _, run := range runs {
-		if !run.Choices.Measured() {
-			tally, d.Title = result.Record.SourceVal, TitleOfRun(run.Run, targets...)+", source validation"
-		}
-	}
+	return curvesOf(runs, targets)
+}
+
+func curvesOf(runs []*RecordedRun, targets []string) (d plots.EpochsData, err error) {
 	names := newNaming(runs)
-	d.Note = names.note(runs)
-	for _, m := range methodsOf(runs, names.method) {
-		c := plots.Curve{Name: m.name}
-		c.Title, _ = names.display(m.runs[0])
-		for e := 0; ; e++ {
-			if slices.ContainsFunc(m.runs, func(r *RecordedRun) bool { return e >= len(r.Records) }) {
-				break
-			}
-			if slices.ContainsFunc(m.runs, func(r *RecordedRun) bool { return !r.Records[e].Evaluated() }) {
-				continue
-			}
-			if values := m.perSeed(targets, func(r *RecordedRun) float64 { return 100 * tally(r.Records[e]).Share() }); len(values) > 0 {
-				c.Points = append(c.Points, plots.Point{X: float64(e + 1), Values: values})
-			}
-		}
-		for _, run := range m.runs {
-			c.Queried = addQueried(c.Queried, run.Records)
-		}
-		if len(c.Points) > 0 {
-			d.Curves = append(d.Curves, c)
-		}
+	title, source := TitleOfRun(runs[0].Run, targets...), false
+	if d.Curves, source, err = epochCurves(names.arms(runs), targets); err != nil {
+		return d, err
 	}
-	if c := Chance(runs[0].Config.Data.Dataset, runs[0].Run); c != nil {
-		d.References = append(d.References, *c)
+	if d.Title, d.Note, d.References = onTargets(title, targets), names.note(runs), chances(runs[0]); source {
+		d.Title = title + ", source validation"
 	}
 	if len(d.Curves) == 0 {
-		return d, fmt.Errorf("%s: no seed has all of the targets %s", strings.Join(dirs, ", "), strings.Join(targets, ", "))
+		return d, fmt.Errorf("%s: no seed has all of the targets %s", runs[0].Path, strings.Join(targets, ", "))
 	}
 	return d, nil
-}
-
-// LabelsOver returns accuracy at the last epoch over the number of labels, a curve per method as
-// in [CurvesOver]. Runs of one budget are placed at their mean number of labels.
-func LabelsOver(dirs ...string) (d plots.BudgetData, err error) {
-	runs, targets, title, err := readSame(dirs)
-	if err != nil {
-		return d, err
-	}
-	d.XLabel, d.Targets, d.Ticks = "Labelled images", []plots.Target{{Name: title}}, map[float64]string{}
-	names := namingBy(runs, false)
-	d.Note = names.note(runs)
-	for _, m := range methodsOf(runs, names.method) {
-		c := plots.Curve{Name: m.name}
-		c.Title, _ = names.display(m.runs[0])
-		for _, b := range methodsOf(m.runs, (*RecordedRun).budget) {
-			values := b.perSeed(targets, func(r *RecordedRun) float64 { return 100 * r.Choices.LastEpoch.TargetAccuracy })
-			if len(values) == 0 {
-				continue
-			}
-			labels := b.perSeed(targets, func(r *RecordedRun) float64 { return float64(r.Choices.LastEpoch.Labels) })
-			x := stat.Mean(labels, nil)
-			c.Points = append(c.Points, plots.Point{X: x, Values: values})
-			d.Ticks[x] = b.name
-		}
-		slices.SortFunc(c.Points, func(a, b plots.Point) int { return cmp.Compare(a.X, b.X) })
-		if len(c.Points) > 0 {
-			d.Targets[0].Curves = append(d.Targets[0].Curves, c)
-		}
-	}
-	if c := Chance(runs[0].Config.Data.Dataset, runs[0].Run); c != nil {
-		d.References = [][]plots.Reference{{*c}}
-	}
-	if len(d.Targets[0].Curves) == 0 {
-		return d, fmt.Errorf("%s: no seed has all of the targets %s", strings.Join(dirs, ", "), strings.Join(targets, ", "))
-	}
-	return d, nil
-}
-
-// byTarget returns the paths of runs by their target, and the targets in order.
-func byTarget(dirs []string) (targets []string, paths map[string][]string, err error) {
-	runs, targets, _, err := readSame(dirs)
-	paths = map[string][]string{}
-	for _, run := range runs {
-		t := run.Config.Data.Target
-		paths[t] = append(paths[t], run.Path)
-	}
-	return targets, paths, err
 }
 
 // CurvesByTarget is [CurvesOver] for each target.
 func CurvesByTarget(dirs ...string) (list []plots.EpochsData, err error) {
-	targets, paths, err := byTarget(dirs)
+	runs, targets, err := readSame(dirs)
 	for _, t := range targets {
-		d, err := CurvesOver(paths[t]...)
+		d, err := curvesOf(slices.DeleteFunc(slices.Clone(runs), func(r *RecordedRun) bool { return r.Config.Data.Target != t }), []string{t})
 		if err != nil {
 			return nil, err
 		}
@@ -174,22 +214,90 @@ func CurvesByTarget(dirs ...string) (list []plots.EpochsData, err error) {
 	return list, err
 }
 
-// LabelsByTarget is [LabelsOver] with the targets side by side.
-func LabelsByTarget(dirs ...string) (d plots.BudgetData, err error) {
-	targets, paths, err := byTarget(dirs)
+// LabelsOver returns accuracy at the last epoch over the number of labels, a curve per method as
+// in [CurvesOver]. Runs of one budget are placed at their mean number of labels. The targets are averaged
+// over, or have a panel each.
+func LabelsOver(each bool, dirs ...string) (d plots.BudgetData, err error) {
+	runs, targets, err := readSame(dirs)
 	if err != nil {
 		return d, err
 	}
-	d.Ticks = map[float64]string{}
-	for _, t := range targets {
-		one, err := LabelsOver(paths[t]...)
-		if err != nil {
-			return d, err
+	names, panels := namingBy(runs, false), [][]string{targets}
+	if each {
+		panels = apart(targets)
+	}
+	d.XLabel, d.Ticks, d.Note = "Labelled images", map[float64]string{}, names.note(runs)
+	for _, panel := range panels {
+		g := plots.Target{Name: onTargets(TitleOfRun(runs[0].Run, targets...), panel)}
+		if each {
+			g.Name = panelName(panel)
 		}
-		d.XLabel, d.Note = one.XLabel, cmp.Or(d.Note, one.Note)
-		d.Targets = append(d.Targets, plots.Target{Name: t, Curves: one.Targets[0].Curves})
-		d.References = append(d.References, slices.Concat(one.References...))
-		maps.Copy(d.Ticks, one.Ticks)
+		for _, a := range names.arms(runs) {
+			c := plots.Curve{Name: a.name, Title: a.title}
+			for _, b := range methodsBy(a.runs, (*RecordedRun).budget) {
+				values, err := b.perSeed(panel, func(r *RecordedRun) (float64, error) { return 100 * r.Choices.LastEpoch.TargetAccuracy, nil })
+				if err != nil {
+					return d, err
+				}
+				if len(values) > 0 {
+					x := b.meanLabels(panel)
+					c.Points, d.Ticks[x] = append(c.Points, plots.Point{X: x, Values: values}), b.name
+				}
+			}
+			slices.SortFunc(c.Points, func(a, b plots.Point) int { return cmp.Compare(a.X, b.X) })
+			if len(c.Points) > 0 {
+				g.Curves = append(g.Curves, c)
+			}
+		}
+		if len(g.Curves) == 0 {
+			return d, fmt.Errorf("%s: no seed has all of the targets %s", strings.Join(dirs, ", "), strings.Join(panel, ", "))
+		}
+		d.Targets = append(d.Targets, g)
+		if c := chances(runs[0]); c != nil {
+			d.References = append(d.References, c)
+		}
 	}
 	return d, nil
+}
+
+// DotsOver returns the accuracy on the target at the last epoch of finished runs, by target and
+// method; each argument is a run or a folder of runs. With several targets there is a group for
+// their average, over the seeds that have all of them.
+func DotsOver(dirs ...string) (d plots.DotsData, err error) {
+	runs, targets, err := readSame(dirs)
+	if err != nil {
+		return d, err
+	}
+	if err := allFinished(runs); err != nil {
+		return d, err
+	}
+	names, panels := newNaming(runs), apart(targets)
+	if len(targets) > 1 {
+		panels = append(panels, targets)
+	}
+	d.Note, d.Title, d.References = names.note(runs), TitleOfRun(runs[0].Run, targets...), chances(runs[0])
+	d.Groups, err = dots(names.arms(runs), panels, accuracy("last_epoch"))
+	return d, err
+}
+
+// chances is [Chance] as a list; nil if it is not known.
+func chances(run *RecordedRun) []plots.Reference {
+	if c := Chance(run.Config.Data.Dataset, run.Run); c != nil {
+		return []plots.Reference{*c}
+	}
+	return nil
+}
+
+// Chance returns the accuracy in percent of guessing the class at random, for a run, which may be nil,
+// on a data set; nil if the number of classes is not known.
+func Chance(dataset string, out *result.Run) *plots.Reference {
+	info, _ := datasets.Lookup(dataset)
+	n := len(info.Classes)
+	if out != nil && out.Result != nil && out.Result.Classes != nil {
+		n = len(out.Result.Classes)
+	}
+	if n == 0 {
+		return nil
+	}
+	return &plots.Reference{Name: fmt.Sprintf("chance, %d classes", n), Y: 100 / float64(n)}
 }

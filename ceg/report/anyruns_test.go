@@ -59,7 +59,7 @@ func TestCurvesOver(t *testing.T) {
 }
 
 func TestLabelsOver(t *testing.T) {
-	d, err := LabelsOver(dirsWith(t, func(r result.PlannedRun) bool { return r.Sweep == nil && r.Label() == "ceg-ce" })...)
+	d, err := LabelsOver(false, dirsWith(t, func(r result.PlannedRun) bool { return r.Sweep == nil && r.Label() == "ceg-ce" })...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestLabelsOver(t *testing.T) {
 		t.Errorf("accuracies %v", accuracies)
 	}
 	// Runs that differ in a setting, too, are not one curve.
-	if d, err = LabelsOver(dirsWith(t, func(r result.PlannedRun) bool { return r.Sweep["delta"] == 1 || r.Sweep == nil && r.Label() == "ceg" })...); err != nil {
+	if d, err = LabelsOver(false, dirsWith(t, func(r result.PlannedRun) bool { return r.Sweep["delta"] == 1 || r.Sweep == nil && r.Label() == "ceg" })...); err != nil {
 		t.Fatal(err)
 	}
 	var names []string
@@ -92,7 +92,7 @@ func TestLabelsOver(t *testing.T) {
 	if want := []string{"CEG (published schedule, preset paper), delta 0.3", "CEG (published schedule, preset paper), delta 1"}; !slices.Equal(names, want) || budgets < 2 {
 		t.Errorf("curves %q over %d budgets, want %q over several", names, budgets, want)
 	}
-	if _, err := LabelsOver(t.TempDir()); err == nil || !strings.Contains(err.Error(), "config.json") {
+	if _, err := LabelsOver(false, t.TempDir()); err == nil || !strings.Contains(err.Error(), "config.json") {
 		t.Errorf("an empty folder: %v", err)
 	}
 }

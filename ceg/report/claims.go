@@ -108,16 +108,6 @@ func claimsOver(list []series, baseline string) (claims []*claim, notes []string
 		}
 		claims = append(claims, c)
 	}
-	for i, s := range list {
-		if claims[i] == nil || s.target != average {
-			continue
-		}
-		for k, one := range list {
-			if one.method == s.method && one.target != average && claims[k] != nil {
-				claims[i].favour.add(claims[k].Mean)
-			}
-		}
-	}
 	return claims, correct(all), nil
 }
 

@@ -42,10 +42,8 @@ func Compare(dirs []string, o CompareOptions) ([]*result.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, run := range runs {
-		if run.Result == nil {
-			return nil, fmt.Errorf("%s: the run is unfinished: %d epochs are recorded", run.Path, len(run.Records))
-		}
+	if err := allFinished(runs); err != nil {
+		return nil, err
 	}
 	tables := []*result.Table{runsTable(runs)}
 	if o.Baseline != "" || measured(runs) && hasSeveral(runs) {
@@ -56,6 +54,16 @@ func Compare(dirs []string, o CompareOptions) ([]*result.Table, error) {
 		tables = append(tables, summary)
 	}
 	return tables, nil
+}
+
+// allFinished is the error of the first run that is not finished.
+func allFinished(runs []*RecordedRun) error {
+	for _, run := range runs {
+		if run.Result == nil {
+			return fmt.Errorf("%s: the run is unfinished: %d epochs are recorded", run.Path, len(run.Records))
+		}
+	}
+	return nil
 }
 
 func measured(runs []*RecordedRun) bool {

@@ -12,19 +12,42 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/plots"
 )
 
 // allLabels is the budget of the reference in the budget figure.
 const allLabels = "100%"
 
+// drawn are the arms of labels with the finished ones of planned runs.
+func (f *Folder) drawn(runs []result.PlannedRun, labels ...string) (list []method, err error) {
+	known := map[string]*method{}
+	for _, r := range runs {
+		label := r.Label()
+		if known[label] == nil {
+			known[label] = &method{name: label, title: f.ArmName(r)}
+		}
+		out, err := f.Outcome(r)
+		if err != nil {
+			return nil, err
+		}
+		if out != nil {
+			known[label].runs = append(known[label].runs, &RecordedRun{out, out.Result.Accuracy})
+		}
+	}
+	for _, label := range labels {
+		if a := known[label]; a != nil {
+			list = append(list, *a)
+		}
+	}
+	return list, nil
+}
+
 // Budget returns accuracy over budget: a curve per method with several budgets (or per method in
 // the options), a panel per target and, with two or more, their average. Only seeds with all
 // targets are included, so the average is paired. Runs with 100% of the labels are references.
 // If budgets are partly shares and partly numbers, each is placed at its mean number of labels.
 func (f *Folder) Budget(o FigureOptions) (plots.BudgetData, error) {
-	var d plots.BudgetData
+	d := plots.BudgetData{XLabel: "Labelled images", Ticks: map[float64]string{}}
 	o, err := o.withDefaults(f)
 	if err != nil {
 		return d, err
@@ -33,50 +56,42 @@ func (f *Folder) Budget(o FigureOptions) (plots.BudgetData, error) {
 	if err != nil {
 		return d, err
 	}
-	targets := targetsOf(runs)
-	whole, err := f.wholeSeeds(runs, targets)
+	arms, err := f.drawn(runs, labelsOf(runs)...)
 	if err != nil {
 		return d, err
 	}
-	d.Targets = make([]plots.Target, len(targets))
-	references := make([][]plots.Reference, len(targets))
-	inLabels := mixesUnits(runs)
-	for _, label := range labelsOf(runs) {
-		own := withLabel(runs, label)
-		title := f.ArmName(own[0])
-		budgets, err := sortedBudgets(own)
+	targets := targetsOf(runs)
+	d.Targets, d.References = make([]plots.Target, len(targets)), make([][]plots.Reference, len(targets))
+	inLabels := slices.ContainsFunc(runs, func(r result.PlannedRun) bool { return unitOf(r.Budget) != unitOf(runs[0].Budget) })
+	for _, a := range arms {
+		budgets, err := budgetsOf(withLabel(runs, a.name))
 		if err != nil {
 			return d, err
 		}
+		whole, parts := map[string]method{}, 0
 		for i, b := range budgets {
+			whole[b.text] = a.whole(b.text, len(targets))
 			if inLabels {
-				if budgets[i].value, err = f.meanLabels(own, b.text, whole); err != nil {
-					return d, err
-				}
+				budgets[i].value = whole[b.text].meanLabels(targets)
+			}
+			if b.text != allLabels {
+				parts++
 			}
 		}
 		slices.SortFunc(budgets, func(a, b budget) int { return cmp.Compare(a.value, b.value) })
-		isWhole := func(b budget) bool { return b.text == allLabels }
-		if parts := slices.DeleteFunc(slices.Clone(budgets), isWhole); len(parts) < 2 && len(o.Methods) == 0 {
-			budgets = slices.DeleteFunc(budgets, func(b budget) bool { return !isWhole(b) })
-		}
 		for i, target := range targets {
-			c := plots.Curve{Name: label, Title: title}
+			c := plots.Curve{Name: a.name, Title: a.title}
 			for _, b := range budgets {
-				at := slices.DeleteFunc(slices.Clone(own), func(r result.PlannedRun) bool { return r.Budget != b.text || r.Target != target || !whole[r.Dir] })
-				values, err := f.perSeed(at, []string{target}, accuracy(o.Rule))
+				values, err := whole[b.text].perSeed([]string{target}, accuracy(o.Rule))
 				if err != nil {
 					return d, err
 				}
 				switch {
 				case len(values) == 0:
 				case b.text == allLabels:
-					references[i] = append(references[i], plots.Reference{Name: fmt.Sprintf("%s, %s of the labels (n = %d)", title, allLabels, len(values)), Y: stat.Mean(values, nil)})
-				default:
+					d.References[i] = append(d.References[i], plots.Reference{Name: fmt.Sprintf("%s, %s of the labels (n = %d)", a.title, allLabels, len(values)), Y: stat.Mean(values, nil)})
+				case parts > 1 || len(o.Methods) > 0:
 					c.Points = append(c.Points, plots.Point{X: b.value, Values: values})
-					if d.Ticks == nil {
-						d.Ticks = map[float64]string{}
-					}
 					d.Ticks[b.value] = b.text
 				}
 			}
@@ -92,39 +107,27 @@ func (f *Folder) Budget(o FigureOptions) (plots.BudgetData, error) {
 	if slices.ContainsFunc(d.Targets, func(t plots.Target) bool { return len(t.Curves) == 0 }) || len(d.Targets) == 0 {
 		return d, fmt.Errorf("no method with several budgets: %w", errNoSeed)
 	}
-	d.XLabel = "Labelled images"
 	if c := f.chance(runs); c != nil {
-		for i := range references {
-			references[i] = append(references[i], *c)
+		for i := range d.References {
+			d.References[i] = append(d.References[i], *c)
 		}
 	}
-	if slices.ContainsFunc(references, func(r []plots.Reference) bool { return len(r) > 0 }) {
-		d.References = references
+	if !slices.ContainsFunc(d.References, func(r []plots.Reference) bool { return len(r) > 0 }) {
+		d.References = nil
 	}
 	return d, nil
 }
 
-// mixesUnits reports whether budgets are shares here and numbers of labels there, so that
-// their axis has to be of labels.
-func mixesUnits(runs []result.PlannedRun) bool {
-	return slices.ContainsFunc(runs, func(r result.PlannedRun) bool { return unitOf(r.Budget) != unitOf(runs[0].Budget) })
-}
-
-// meanLabels is the mean number of labels of the finished ones of the runs with a
-// budget; 0 if there is none, which then has no point.
-func (f *Folder) meanLabels(runs []result.PlannedRun, budget string, whole map[string]bool) (float64, error) {
-	sum, n := 0.0, 0.0
-	for _, r := range runs {
-		if r.Budget != budget || !whole[r.Dir] {
-			continue
+// whole is an arm with the runs of a budget whose seeds have all of a number of targets.
+func (a method) whole(budget string, targets int) method {
+	done := map[uint64]int{}
+	for _, r := range a.runs {
+		if r.budget() == budget {
+			done[r.Config.Seed]++
 		}
-		out, err := f.Outcome(r)
-		if err != nil {
-			return 0, err
-		}
-		sum, n = sum+float64(out.Result.Labels), n+1
 	}
-	return sum / max(n, 1), nil
+	a.runs = slices.DeleteFunc(slices.Clone(a.runs), func(r *RecordedRun) bool { return r.budget() != budget || done[r.Config.Seed] < targets })
+	return a
 }
 
 // budget is a budget as text and as a number of labels or percents.
@@ -136,8 +139,8 @@ type budget struct {
 // unitOf returns "%" for a share.
 func unitOf(budget string) string { return strings.TrimLeft(budget, "0123456789.") }
 
-// sortedBudgets lists the budgets of runs, the smallest first.
-func sortedBudgets(runs []result.PlannedRun) ([]budget, error) {
+// budgetsOf lists the budgets of runs.
+func budgetsOf(runs []result.PlannedRun) ([]budget, error) {
 	var list []budget
 	for _, r := range runs {
 		if slices.ContainsFunc(list, func(b budget) bool { return b.text == r.Budget }) {
@@ -152,29 +155,7 @@ func sortedBudgets(runs []result.PlannedRun) ([]budget, error) {
 		}
 		list = append(list, budget{r.Budget, v})
 	}
-	slices.SortFunc(list, func(a, b budget) int { return cmp.Compare(a.value, b.value) })
 	return list, nil
-}
-
-// wholeSeeds returns the directories of the finished runs whose label, budget and
-// seed are finished on all targets.
-func (f *Folder) wholeSeeds(runs []result.PlannedRun, targets []string) (map[string]bool, error) {
-	finished := map[string]int{}
-	key := func(r result.PlannedRun) string { return fmt.Sprint(r.Label(), "\x00", r.Budget, "\x00", r.Seed) }
-	for _, r := range runs {
-		out, err := f.Outcome(r)
-		if err != nil {
-			return nil, err
-		}
-		if out != nil {
-			finished[key(r)]++
-		}
-	}
-	whole := map[string]bool{}
-	for _, r := range runs {
-		whole[r.Dir] = finished[key(r)] == len(targets)
-	}
-	return whole, nil
 }
 
 // paperCurves are the methods of the paper's accuracy curve.
@@ -185,9 +166,8 @@ var paperCurves = []string{"uniform-ce", "ceg-ce", "ceg"}
 const maxCurves = 5
 
 // Epochs returns accuracy over epochs, averaged over targets, one curve per method: by default
-// random and CEG queries with cross-entropy, and CEG. Query rounds are marked. Runs without
-// target labels show the accuracy on the sources' validation images; mixing them with others is
-// an error.
+// random and CEG queries with cross-entropy, and CEG. Query rounds are marked. If a run has no
+// target labels, the accuracies are on the sources' validation images.
 func (f *Folder) Epochs(o FigureOptions) (plots.EpochsData, error) {
 	var d plots.EpochsData
 	o, err := o.withDefaults(f)
@@ -197,61 +177,23 @@ func (f *Folder) Epochs(o FigureOptions) (plots.EpochsData, error) {
 	if len(o.Methods) == 0 {
 		o.Methods = paperCurves
 	}
-	runs, err := f.choose(o, func(r result.PlannedRun) bool { return r.Sweep == nil && r.Budget == o.Budget && o.wants(r) })
+	runs, err := f.choose(o, o.atBudget)
 	if err != nil {
 		return d, err
 	}
 	if len(runs) == 0 {
 		return d, errNoMethod
 	}
-	targets := targetsOf(runs)
-	d.Title = onTargets(f.titleOf(o.Dataset), targets)
-	tally := result.Record.Target
-	switch measured, unmeasured, err := f.measured(runs); {
-	case err != nil:
+	arms, err := f.drawn(runs, o.Methods...)
+	if err != nil {
 		return d, err
-	case measured != "" && unmeasured != "":
-		return d, fmt.Errorf("%s has a target with labels and %s has none: they do not share an axis", measured, unmeasured)
-	case unmeasured != "":
-		tally, d.Title = result.Record.SourceVal, f.titleOf(o.Dataset)+", source validation"
 	}
-	for _, label := range o.Methods {
-		own := withLabel(runs, label)
-		if len(own) == 0 {
-			continue
-		}
-		c := plots.Curve{Name: label, Title: f.ArmName(own[0])}
-		epochs := 0
-		for _, r := range own {
-			out, err := f.Outcome(r)
-			if err != nil {
-				return d, err
-			}
-			if out == nil {
-				continue
-			}
-			if epochs == 0 {
-				epochs = len(out.Records)
-			} else if epochs != len(out.Records) {
-				return d, fmt.Errorf("%s has runs of %d and of %d epochs", label, epochs, len(out.Records))
-			}
-			c.Queried = addQueried(c.Queried, out.Records)
-		}
-		for e := range epochs {
-			if !f.evaluated(own, e) {
-				continue
-			}
-			values, err := f.perSeed(own, targets, func(out *result.Run) (float64, error) { return 100 * tally(out.Records[e]).Share(), nil })
-			if err != nil {
-				return d, err
-			}
-			if len(values) > 0 {
-				c.Points = append(c.Points, plots.Point{X: float64(e + 1), Values: values})
-			}
-		}
-		if len(c.Points) > 0 {
-			d.Curves = append(d.Curves, c)
-		}
+	targets, source := targetsOf(runs), false
+	if d.Curves, source, err = epochCurves(arms, targets); err != nil {
+		return d, err
+	}
+	if d.Title = onTargets(f.titleOf(o.Dataset), targets); source {
+		d.Title = f.titleOf(o.Dataset) + ", source validation"
 	}
 	if len(d.Curves) == 0 {
 		return d, errNoSeed
@@ -262,6 +204,58 @@ func (f *Folder) Epochs(o FigureOptions) (plots.EpochsData, error) {
 	return d, nil
 }
 
+// Targets returns the accuracy of every seed, by target and method, for [plots.Dots]. It shows the
+// runs with the options' budget, and without Methods the first maxCurves of them. Runs that sweep a
+// setting are left out.
+func (f *Folder) Targets(o FigureOptions) (d plots.DotsData, err error) {
+	if o, err = o.withDefaults(f); err != nil {
+		return d, err
+	}
+	runs, err := f.choose(o, o.atBudget)
+	if err != nil {
+		return d, err
+	}
+	labels := labelsOf(runs)
+	if labels = labels[:min(len(labels), maxCurves)]; len(o.Methods) > 0 {
+		labels = o.Methods
+	}
+	var arms []method
+	for _, label := range labels {
+		list, err := f.drawn(withLabel(runs, label), label)
+		if err != nil {
+			return d, err
+		}
+		arms = append(arms, list...)
+	}
+	of := accuracy(o.Rule)
+	if o.SourceVal {
+		d.ValueLabel, of = "Accuracy on source validation (%)", func(run *RecordedRun) (float64, error) {
+			c, err := choiceBy(run.Run, o.Rule)
+			if err != nil {
+				return 0, err
+			}
+			v, err := TableOptions{Measure: measures[0].name, SourceVal: true}.measure(run.Run, c)
+			return 100 * v, err
+		}
+	}
+	d.Title = f.titleOf(o.Dataset) + ", " + o.Budget
+	if d.Groups, err = dots(arms, apart(targetsOf(runs)), of); err != nil {
+		return d, err
+	}
+	if c := f.chance(runs); c != nil {
+		d.References = append(d.References, *c)
+	}
+	if len(d.Groups) == 0 {
+		return d, errNoSeed
+	}
+	return d, nil
+}
+
+// atBudget reports whether the options show a run that sweeps no setting at their budget.
+func (o FigureOptions) atBudget(r result.PlannedRun) bool {
+	return r.Sweep == nil && r.Budget == o.Budget && o.wants(r)
+}
+
 // chance is [Chance] of the first of the runs that has it.
 func (f *Folder) chance(runs []result.PlannedRun) *plots.Reference {
 	for _, r := range runs {
@@ -270,58 +264,6 @@ func (f *Folder) chance(runs []result.PlannedRun) *plots.Reference {
 		}
 	}
 	return nil
-}
-
-// Chance returns the accuracy in percent of guessing the class at random, for a run, which may be nil,
-// on a data set; nil if the number of classes is not known.
-func Chance(dataset string, out *result.Run) *plots.Reference {
-	info, _ := datasets.Lookup(dataset)
-	n := len(info.Classes)
-	if out != nil && out.Result != nil && out.Result.Classes != nil {
-		n = len(out.Result.Classes)
-	}
-	if n == 0 {
-		return nil
-	}
-	return &plots.Reference{Name: fmt.Sprintf("chance, %d classes", n), Y: 100 / float64(n)}
-}
-
-// addQueried appends the numbers of epochs after which a run queried labels.
-func addQueried(list []float64, records []result.Record) []float64 {
-	for _, rec := range records {
-		if x := float64(rec.Epoch + 1); rec.Queried > 0 && !slices.Contains(list, x) {
-			list = append(list, x)
-		}
-	}
-	slices.Sort(list)
-	return list
-}
-
-// measured names the first finished run with a measured target, and the first without.
-func (f *Folder) measured(runs []result.PlannedRun) (with, without string, err error) {
-	for _, r := range runs {
-		switch out, err := f.Outcome(r); {
-		case err != nil:
-			return "", "", err
-		case out == nil:
-		case out.Result.Accuracy.Measured():
-			with = cmp.Or(with, r.Dir)
-		default:
-			without = cmp.Or(without, r.Dir)
-		}
-	}
-	return with, without, nil
-}
-
-// evaluated reports whether every finished one of the runs, whose outcomes have been
-// read, was evaluated after an epoch.
-func (f *Folder) evaluated(runs []result.PlannedRun, epoch int) bool {
-	for _, r := range runs {
-		if out, err := f.Outcome(r); err == nil && out != nil && !out.Records[epoch].Evaluated() {
-			return false
-		}
-	}
-	return true
 }
 
 var errNoRun = errors.New("no finished run of it in the folder's studies")

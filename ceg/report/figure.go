@@ -193,37 +193,14 @@ func targetsOf(runs []result.PlannedRun) []string {
 	return list
 }
 
-// perSeed returns values of the finished runs, in the order of the seeds, each
+// perSeed returns accuracies of the finished runs, which are of one label, in the order of the seeds, each
 // averaged over the targets; seeds that lack one are left out.
-func (f *Folder) perSeed(runs []result.PlannedRun, targets []string, value func(*result.Run) (float64, error)) ([]float64, error) {
-	byTarget := map[string][]result.Trial{}
-	runs = slices.SortedStableFunc(slices.Values(runs), func(a, b result.PlannedRun) int { return cmp.Compare(a.Seed, b.Seed) })
-	for _, r := range runs {
-		out, err := f.Outcome(r)
-		if err != nil {
-			return nil, err
-		}
-		if out == nil {
-			continue
-		}
-		v, err := value(out)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", r.Dir, err)
-		}
-		byTarget[r.Target] = append(byTarget[r.Target], result.Trial{Key: fmt.Sprint(r.Seed), Value: v})
+func (f *Folder) perSeed(runs []result.PlannedRun, targets []string, rule string) ([]float64, error) {
+	arms, err := f.drawn(runs, runs[0].Label())
+	if err != nil {
+		return nil, err
 	}
-	return (&sample{result.OverTargets(byTarget, targets)}).values(), nil
-}
-
-// accuracy reads a run's accuracy in percent by a rule.
-func accuracy(rule string) func(*result.Run) (float64, error) {
-	return func(out *result.Run) (float64, error) {
-		c, err := choiceBy(out, rule)
-		if err != nil {
-			return 0, err
-		}
-		return 100 * c.TargetAccuracy, nil
-	}
+	return arms[0].perSeed(targets, accuracy(rule))
 }
 
 // errNoSeed is the error of an empty figure.

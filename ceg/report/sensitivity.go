@@ -182,7 +182,7 @@ func (f *Folder) sweepPoints(o FigureOptions, names []string, runs []result.Plan
 		}
 		slices.Sort(points[i].seeds)
 		points[i].seeds = slices.Compact(points[i].seeds)
-		if points[i].values, err = f.perSeed(at[i], targets, accuracy(o.Rule)); err != nil {
+		if points[i].values, err = f.perSeed(at[i], targets, o.Rule); err != nil {
 			return nil, err
 		}
 	}
@@ -234,7 +234,7 @@ func (f *Folder) references(o FigureOptions, swept []result.PlannedRun, targets 
 		if len(o.Methods) == 0 && slices.ContainsFunc(swept, func(r result.PlannedRun) bool { return r.Method == own[0].Method }) {
 			continue // the swept method, or a variant of it
 		}
-		values, err := f.perSeed(own, targets, accuracy(o.Rule))
+		values, err := f.perSeed(own, targets, o.Rule)
 		if err != nil {
 			return nil, err
 		}

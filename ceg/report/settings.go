@@ -14,7 +14,7 @@ const SettingsNote = "Settings that differ: "
 // note states the settings in which methods differ, apart from what their names say and what makes a
 // method: its strategy, its objective and the defaults of that. It is "" if there are none.
 func (n naming) note(runs []*RecordedRun) string {
-	rows := methodsOf(runs, n.method)
+	rows := methodsBy(runs, n.method)
 	if len(rows) < 2 {
 		return ""
 	}

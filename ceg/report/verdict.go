@@ -55,27 +55,6 @@ func (f *Folder) Verdicts(name string, o TableOptions) (list []Verdict, err erro
 	return list, nil
 }
 
-// VerdictsOver returns the differences of finished runs to the first method, as in the second
-// table of [Compare]: of the average over targets, or the only target; none if no method has
-// several runs.
-func VerdictsOver(dirs ...string) (list []Verdict, err error) {
-	runs, err := readRuns(dirs)
-	if err != nil || !hasSeveral(runs) {
-		return nil, err
-	}
-	all, err := groupRuns(runs, "last_epoch")
-	if err != nil {
-		return nil, err
-	}
-	claims, _, err := claimsOver(all, all[0].method)
-	for i, c := range claims {
-		if c != nil && all[i].target == all[len(all)-1].target {
-			list = append(list, Verdict{all[i].name, all[0].name, c.Difference, c.holm, c.favour.above, c.favour.targets})
-		}
-	}
-	return list, err
-}
-
 // Saving is the label saving of a method at one budget, compared with another method.
 type Saving struct {
 	// Budget is the method's budget, Accuracy its mean accuracy there.

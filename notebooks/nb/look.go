@@ -21,25 +21,24 @@ import (
 // method has several budgets, else over epochs. [Save] writes the figure to a file.
 func LearningCurves(dirs ...string) Fig {
 	if severalBudgets(dirs) {
-		d, err := report.LabelsOver(dirs...)
-		Check(err)
-		return showFig(func(t plots.Theme) (*plots.Grid, error) { return plots.Budget(t, d) })
+		return labelCurves(false, dirs)
 	}
-	d, err := report.CurvesOver(dirs...)
-	Check(err)
-	return showFig(func(t plots.Theme) (*plots.Grid, error) { return plots.Epochs(t, d) })
+	return Epochs(Must(report.CurvesOver(dirs...)))
+}
+
+// labelCurves shows curves over the number of labels, of the average or of each target.
+func labelCurves(each bool, dirs []string) Fig {
+	d := Must(report.LabelsOver(each, dirs...))
+	return showFig(func(t plots.Theme) (*plots.Grid, error) { return plots.Budget(t, d) })
 }
 
 // PerTarget shows what [LearningCurves] shows with a panel for each target domain and, over the number
 // of labels, one for their average.
 func PerTarget(dirs ...string) Fig {
 	if severalBudgets(dirs) {
-		d, err := report.LabelsByTarget(dirs...)
-		Check(err)
-		return showFig(func(t plots.Theme) (*plots.Grid, error) { return plots.Budget(t, d) })
+		return labelCurves(true, dirs)
 	}
-	d, err := report.CurvesByTarget(dirs...)
-	Check(err)
+	d := Must(report.CurvesByTarget(dirs...))
 	return showFig(func(t plots.Theme) (*plots.Grid, error) { return plots.EpochsPanels(t, d) })
 }
 
@@ -55,8 +54,7 @@ func severalBudgets(dirs []string) bool {
 // Dots shows the accuracy of finished runs at the last epoch, grouped by target: the mean over seeds with
 // its [Band] and the seeds as small dots. [Save] writes the figure to a file.
 func Dots(dirs ...string) Fig {
-	d, err := report.DotsOver(dirs...)
-	Check(err)
+	d := Must(report.DotsOver(dirs...))
 	return showFig(func(t plots.Theme) (*plots.Grid, error) { return plots.Dots(t, d) })
 }
 
