@@ -351,3 +351,33 @@ func (s *State) domainOf(id string) string {
 	}
 	return s.Image(id).Domain
 }
+
+// Question is a queried image.
+type Question struct {
+	ID        string
+	QueryInfo *QueryInfo // nil if nothing is known
+}
+
+// Query queries images in a round, in order, and returns the events of those not yet queried in
+// it, so an interrupted program can repeat the call. A labelled image is not queried; one
+// skipped in an earlier round is queried again.
+func (l *Ledger) Query(by string, round int, questions []Question) ([]Event, error) {
+	return l.Update(func(s *State) ([]Event, error) {
+		var events []Event
+		seen := make(map[string]bool)
+		for _, q := range questions {
+			if seen[q.ID] {
+				return nil, fmt.Errorf("%q is queried twice", q.ID)
+			}
+			seen[q.ID] = true
+			switch v := s.Image(q.ID); {
+			case v.Round == round && v.Status != IsUnqueried:
+				continue
+			case v.Status == IsLabelled || v.Status == IsBad || v.Status == IsNone || v.Status == IsUnsure:
+				continue
+			}
+			events = append(events, Event{Kind: Queried, ID: q.ID, Round: round, By: by, QueryInfo: q.QueryInfo})
+		}
+		return events, nil
+	})
+}

@@ -26,8 +26,8 @@ type Image struct {
 	// Turned is the number of the newest event that undid, redid or re-settled something about
 	// the image, or 0.
 	Turned int64 `json:"-"`
-	// Asker names the program of that query.
-	Asker string `json:"-"`
+	// QueriedBy names the program of that query.
+	QueriedBy string `json:"-"`
 	// Later is true for an image without a label that was put off since its last query.
 	Later bool `json:"later,omitempty"`
 	// QueryInfo is what was known at the last query, or nil.
@@ -49,7 +49,7 @@ func (s *State) show(k int32) Image {
 		Later: (im.status == IsOpen || im.status == IsSkipped) && im.putOff()}
 	if im.query >= 0 {
 		v.Round, v.Query, v.QueryInfo = int(s.records[im.query].round), int64(im.query)+1, s.infos[im.query]
-		v.Asker = s.names.list[s.records[im.query].by]
+		v.QueriedBy = s.names.list[s.records[im.query].by]
 	}
 	if im.decided >= 0 {
 		r := &s.records[im.decided]

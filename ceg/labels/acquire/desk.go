@@ -56,7 +56,7 @@ func (d *Desk) Round(round, n int, choose func(n int, may func(id string) bool) 
 	if len(places) < n {
 		others := 0
 		for _, p := range places {
-			if p[0].Asker != d.By {
+			if p[0].QueriedBy != d.By {
 				others++
 			}
 		}
@@ -196,7 +196,7 @@ func (d *Desk) may(round int) func(string) bool {
 	return func(id string) (yes bool) {
 		d.Ledger.View(func(s *labels.State) {
 			v := s.Image(id)
-			yes = v.Round == round && v.Asker == d.By ||
+			yes = v.Round == round && v.QueriedBy == d.By ||
 				v.Round != round && !slices.Contains([]labels.Status{labels.IsLabelled, labels.IsBad, labels.IsNone, labels.IsUnsure}, v.Status)
 		})
 		return yes
@@ -276,7 +276,7 @@ func (d *Desk) Awaiting() error {
 	round := labels.NoRound
 	d.Ledger.View(func(s *labels.State) {
 		for v := range s.Images() {
-			if d.By == "" || v.Asker == d.By {
+			if d.By == "" || v.QueriedBy == d.By {
 				round = max(round, v.Round)
 			}
 		}

@@ -46,7 +46,7 @@ func People(dir string, p *Campaign, truth func(example int) int, runSeed uint64
 	again := 0
 	ledger.View(func(s *labels.State) {
 		for v := range s.Images() {
-			if v.Round == 0 && v.Asker == ExtendBy {
+			if v.Round == 0 && v.QueriedBy == ExtendBy {
 				again++
 			}
 		}

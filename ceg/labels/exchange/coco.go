@@ -17,21 +17,13 @@ import (
 	"golang.org/x/text/transform"
 
 	"github.com/ledg-go/ledg/ceg/labels"
-	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // readJSONs reads the .json files of an archive or folder, wherever they lie in it.
 func (im *Import) readJSONs(ctx context.Context, fsys fs.FS, name string) error {
-	return fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return fmt.Errorf("%s: %w", name, err)
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case p != "." && datasets.Ignored(path.Base(p)) && d.IsDir():
-			return fs.SkipDir
-		case d.IsDir() || datasets.Ignored(path.Base(p)) || !strings.EqualFold(path.Ext(p), ".json"):
+	return walk(ctx, fsys, name, func(p string) error {
+		if !strings.EqualFold(path.Ext(p), ".json") {
 			return nil
 		}
 		f, err := regular.OpenFS(fsys, p, maxFile)

@@ -153,14 +153,15 @@ func csvLabel(r sheet.Row, l datasets.Label) (a Label, ok bool, err error) {
 			return a, false, fmt.Errorf("seconds is %q, want a number", text)
 		}
 	}
-	if text := cell("at"); text != "" {
-		a.At, err = parseTime(text)
-	}
+	a.At, err = parseTime(cell("at"))
 	return a, err == nil, err
 }
 
-// parseTime reads a time as tools write it.
+// parseTime reads a time as tools write it; an empty text is the zero time.
 func parseTime(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04:05.999999999"} {
 		if t, err := time.Parse(layout, text); err == nil {
 			return t, nil

@@ -108,7 +108,7 @@ func TestFiftyOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	labels := im.Labels
-	if len(labels) != 2 || labels[1].Path != "north/1" || labels[1].Class != "=cmd|calc" || labels[0].Class != "cat" || !strings.Contains(labels[1].Where, "labels.json:4 ") {
+	if len(labels) != 2 || labels[1].Path != "north/1" || labels[1].Class != "=cmd|calc" || labels[0].Class != "cat" || !strings.Contains(labels[1].Where, "labels.json (north/1)") {
 		t.Errorf("%v, %+v", err, labels)
 	}
 	if id, err := matcher(t, d).Match(labels[1]); err != nil || id != "north/1.png" {
@@ -119,7 +119,7 @@ func TestFiftyOne(t *testing.T) {
 		t.Errorf("%v, %+v", err, im)
 	}
 	put(`{"classes": ["cat"], "labels": {"1": 4}}`)
-	if _, err := Read(t.Context(), FiftyOne, dir, options); err == nil || !strings.Contains(err.Error(), "labels.json:1 (1): label 4 of 1 classes") {
+	if _, err := Read(t.Context(), FiftyOne, dir, options); err == nil || !strings.Contains(err.Error(), "labels.json (1): label 4 of 1 classes") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -193,6 +193,14 @@ func (im *Import) leave(where string, err error) error {
 	return nil
 }
 
+// take appends a label, or leaves it out for a reason.
+func (im *Import) take(a Label, reason error) error {
+	if reason != nil {
+		return im.leave(a.Where, reason)
+	}
+	return im.add(a)
+}
+
 // Events converts the labels to ledger events. It leaves out labels of unknown images, of other
 // classes, and of several names that cannot all be one image's, and several classes of an image by
 // one annotator at one time.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -13,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/datasets"
@@ -80,13 +78,8 @@ func (im *Import) readLabelStudio(name string) error {
 				continue
 			}
 			a, err := note.label(question)
-			if err != nil {
-				err = im.leave(t.where, err)
-			} else {
-				a.ID, a.Digest, a.Path, a.Where = t.image.ID, t.image.Digest, t.image.Path, t.where
-				err = im.add(a)
-			}
-			if err != nil {
+			a.ID, a.Digest, a.Path, a.Where = t.image.ID, t.image.Digest, t.image.Path, t.where
+			if err := im.take(a, err); err != nil {
 				return err
 			}
 		}
@@ -145,24 +138,24 @@ func readStudioJSON(name string) (tasks []annotated, err error) {
 	if err != nil {
 		return nil, err
 	}
+	var list []map[string]json.RawMessage
+	if err := json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &list); err != nil {
+		return nil, fmt.Errorf("%s: want a JSON array of tasks: %w", name, labels.Undecoded(err))
+	}
 	n := 0
-	err = eachElement(name, bytes.TrimPrefix(data, []byte("\ufeff")), func(where string, raw json.RawMessage) error {
-		var fields map[string]json.RawMessage
-		if err := json.Unmarshal(raw, &fields); err != nil {
-			return err
-		}
+	for i, fields := range list {
+		where := fmt.Sprintf("%s (task %d of the file)", name, i+1)
 		t, err := readAnnotated(fields)
-		if err != nil {
-			return err
+		if n += len(t.notes); err == nil && n > maxLabels {
+			err = fmt.Errorf("more than %d annotations", maxLabels)
 		}
-		if n += len(t.notes); n > maxLabels {
-			return fmt.Errorf("more than %d annotations", maxLabels)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", where, err)
 		}
 		t.where = where
 		tasks = append(tasks, t)
-		return nil
-	})
-	return tasks, err
+	}
+	return tasks, nil
 }
 
 // readAnnotated reads a task of a JSON export with its annotations, or an annotation of
@@ -195,59 +188,8 @@ func readAnnotated(fields map[string]json.RawMessage) (t annotated, err error) {
 	return t, nil
 }
 
-// lineCounter returns a function that returns the line of an offset in data. Offsets must not
-// decrease from call to call.
-func lineCounter(data []byte) func(offset int64) int {
-	at, line := 0, 1
-	return func(offset int64) int {
-		to := min(int(offset), len(data))
-		line += bytes.Count(data[at:to], []byte("\n"))
-		at = to
-		return line
-	}
-}
-
-// eachElement calls f with the elements of a JSON array and where they begin.
-func eachElement(name string, data []byte, f func(where string, raw json.RawMessage) error) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	lineAt := lineCounter(data)
-	fail := func(err error) error {
-		if errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
-		return fmt.Errorf("%s:%d: %w", name, lineAt(d.InputOffset()), err)
-	}
-	if t, err := d.Token(); err != nil || t != json.Delim('[') {
-		return fail(errors.Join(errors.New("want a JSON array of tasks"), err))
-	}
-	for n := 1; d.More(); n++ {
-		start := d.InputOffset()
-		for int(start) < len(data) && strings.IndexByte(", \t\r\n", data[start]) >= 0 {
-			start++
-		}
-		var raw json.RawMessage
-		if err := d.Decode(&raw); err != nil {
-			return fail(err)
-		}
-		where := fmt.Sprintf("%s:%d (task %d of the file)", name, lineAt(start), n)
-		if err := f(where, raw); err != nil {
-			return fmt.Errorf("%s: %w", where, err)
-		}
-	}
-	if _, err := d.Token(); err != nil {
-		return fail(err)
-	}
-	return nil
-}
-
 // StudioImage returns the image of a Label Studio task, from its data.
 func StudioImage(data map[string]json.RawMessage) (a Label) {
-	studioImage(&a, data)
-	return a
-}
-
-// studioImage identifies the image from the data of a task.
-func studioImage(a *Label, data map[string]json.RawMessage) {
 	text := func(key string) (s string) {
 		json.Unmarshal(data[key], &s)
 		return s
@@ -265,6 +207,7 @@ func studioImage(a *Label, data map[string]json.RawMessage) {
 			}
 		}
 	}
+	return a
 }
 
 // StudioPath returns the path of a file from an image's address in Label Studio.
@@ -321,7 +264,7 @@ func readStudioNote(raw json.RawMessage) (note studioNote) {
 		return note
 	}
 	note.Label = Label{Kind: labels.Labelled, By: studioAnnotator(n.By), Seconds: max(n.Seconds, 0)}
-	if note.At, note.err = studioTime(n.Updated, n.Created); note.err != nil {
+	if note.At, note.err = parseTime(cmp.Or(n.Updated, n.Created)); note.err != nil {
 		return note
 	}
 	if n.Cancelled {
@@ -366,16 +309,6 @@ func studioAnnotator(raw json.RawMessage) string {
 	return "label-studio user " + text
 }
 
-// studioTime parses the first of times that is not empty.
-func studioTime(texts ...string) (t time.Time, err error) {
-	for _, text := range texts {
-		if text != "" {
-			return parseTime(text)
-		}
-	}
-	return t, nil
-}
-
 // notQuestions are fields of JSON_MIN and CSV exports that no question has.
 var notQuestions = []string{"id", "annotation_id", "annotator", "created_at", "updated_at", "lead_time", "agreement", "inner_id", "total_annotations",
 	"predictions", "file_upload", picture}
@@ -406,11 +339,11 @@ func readStudioMin(fields map[string]json.RawMessage) (t annotated) {
 			note.chosen[key] = found
 		}
 	}
-	studioImage(&t.image, fields)
+	t.image = StudioImage(fields)
 	if t.image.ID = datasets.Unguard(t.image.ID); len(note.chosen) == 0 {
 		return t // without an annotation
 	}
-	if note.At, note.err = studioTime(text("updated_at"), text("created_at")); note.err == nil && text("lead_time") != "" {
+	if note.At, note.err = parseTime(cmp.Or(text("updated_at"), text("created_at"))); note.err == nil && text("lead_time") != "" {
 		if note.Seconds, note.err = strconv.ParseFloat(text("lead_time"), 64); note.err != nil {
 			note.err = fmt.Errorf("lead_time is %q, want a number", text("lead_time"))
 		}

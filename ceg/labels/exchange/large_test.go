@@ -61,7 +61,7 @@ func large(t *testing.T, f Format, n int) string {
 }
 
 // Labels of any tool come into the ledger in a time that grows with their number, and not
-// with its square, and each names its line. Machines differ, and so do builds: it is an
+// with its square, and each names its place. Machines differ, and so do builds: it is an
 // error to take long and to take far more than eight times as long for eight times as many.
 func TestLargeExports(t *testing.T) {
 	const few, many, limit, worst = 5_000, 40_000, 4 * time.Second, 24
@@ -94,11 +94,10 @@ func imports(t *testing.T, d *datasets.Dataset, f Format, n int) time.Duration {
 	}
 	lines := make(map[string]bool)
 	for _, a := range im.Labels {
-		place, _, _ := strings.Cut(a.Where, " ")
-		lines[place] = true
+		lines[a.Where] = true
 	}
 	if len(lines) != n {
-		t.Errorf("%d answers are at %d lines", n, len(lines))
+		t.Errorf("%d answers are at %d places", n, len(lines))
 	}
 	events, err := im.Events(NewMatcher(d, nil))
 	if err != nil {

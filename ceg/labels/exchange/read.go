@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path"
@@ -160,42 +161,40 @@ func checkInflated(z *zip.Reader, size int64) error {
 	return nil
 }
 
+// walk calls f with the paths of the files in a folder or an archive.
+func walk(ctx context.Context, fsys fs.FS, name string, f func(p string) error) error {
+	return fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return fmt.Errorf("%s: %w", name, err)
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case p != "." && datasets.Ignored(path.Base(p)) && d.IsDir():
+			return fs.SkipDir
+		case d.IsDir() || datasets.Ignored(path.Base(p)):
+			return nil
+		}
+		return f(p)
+	})
+}
+
 // readTree reads class folders: the class of an image is the name of its folder.
 func (im *Import) readTree(ctx context.Context, fsys fs.FS, name string) error {
-	return fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if p != "." && datasets.Ignored(path.Base(p)) {
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if d.IsDir() {
-			return nil
-		}
-		where := path.Join(filepath.ToSlash(name), p)
+	return walk(ctx, fsys, name, func(p string) error {
+		a := Label{Path: p, Kind: labels.Labelled, Class: path.Base(path.Dir(p)), Where: path.Join(filepath.ToSlash(name), p)}
 		sum, isImage, err := imageDigest(fsys, p)
-		if err != nil {
-			return im.leave(where, err)
-		}
-		class := path.Base(path.Dir(p))
-		if !isImage || class == datasets.Unlabelled {
+		switch {
+		case err != nil:
+		case !isImage || a.Class == datasets.Unlabelled:
 			return nil
-		}
-		if class == "." {
-			return im.leave(where, errors.New("the image lies in no class folder"))
-		}
-		at := p
-		if im.f == CVAT { // label/label_image.jpg
+		case a.Class == ".":
+			err = errors.New("the image lies in no class folder")
+		case im.f == CVAT: // label/label_image.jpg
 			dir, base := path.Split(p)
-			at = dir + strings.TrimPrefix(base, class+"_")
+			a.Path = dir + strings.TrimPrefix(base, a.Class+"_")
 		}
-		return im.add(Label{Digest: sum, Path: at, Kind: labels.Labelled, Class: class, Where: where})
+		a.Digest = sum
+		return im.take(a, err)
 	})
 }
 
@@ -235,89 +234,40 @@ func (im *Import) readFiftyOne(ctx context.Context, fsys fs.FS, name string) err
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	where := filepath.Join(name, "labels.json")
-	classes, list, err := fiftyOneLabels(text)
-	if err != nil {
+	var v struct {
+		Classes []string                   `json:"classes"`
+		Labels  map[string]json.RawMessage `json:"labels"` // by file name without extension
+	}
+	if err := json.Unmarshal(text, &v); err != nil {
 		return fmt.Errorf("%s: %w", where, err)
 	}
-	files, err := fiftyOneFiles(fsys)
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+	if v.Labels == nil {
+		return fmt.Errorf("%s: labels: want an object", where)
 	}
-	for _, g := range list {
-		a := Label{Path: g.stem, Kind: labels.Labelled, Where: fmt.Sprintf("%s:%d (%s)", where, g.line, g.stem)}
-		file, ok := files[g.stem]
-		if a.Class, err = fiftyOneClass(g.label, classes); err == nil && ok && a.Class != "" {
+	files := make(map[string]string)
+	err = walk(ctx, fsys, name, func(p string) error {
+		if rel, ok := strings.CutPrefix(p, "data/"); ok {
+			files[strings.TrimSuffix(rel, path.Ext(rel))] = p
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, stem := range slices.Sorted(maps.Keys(v.Labels)) {
+		a := Label{Path: stem, Kind: labels.Labelled, Where: fmt.Sprintf("%s (%s)", where, stem)}
+		if a.Class, err = fiftyOneClass(v.Labels[stem], v.Classes); err == nil && a.Class == "" {
+			continue
+		}
+		if file, ok := files[stem]; err == nil && ok {
 			a.Path = strings.TrimPrefix(file, "data/")
 			a.Digest, _, err = imageDigest(fsys, file)
 		}
-		if err != nil {
-			err = im.leave(a.Where, err)
-		} else if a.Class != "" {
-			err = im.add(a)
-		}
-		if err != nil {
+		if err := im.take(a, err); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// fiftyOneLabel is a label in labels.json.
-type fiftyOneLabel struct {
-	stem  string
-	label json.RawMessage
-	line  int
-}
-
-// fiftyOneLabels reads labels.json: the classes, and the labels by file name without extension.
-func fiftyOneLabels(text []byte) (classes []string, list []fiftyOneLabel, err error) {
-	var v struct {
-		Classes []string        `json:"classes"`
-		Labels  json.RawMessage `json:"labels"`
-	}
-	if err := json.Unmarshal(text, &v); err != nil {
-		return nil, nil, err
-	}
-	d := json.NewDecoder(bytes.NewReader(v.Labels))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil, nil, errors.New("labels: want an object")
-	}
-	begin := max(bytes.Index(text, v.Labels), 0)
-	lineAt := lineCounter(text)
-	for d.More() {
-		if len(list) == maxLabels {
-			return nil, nil, fmt.Errorf("more than %d labels", maxLabels)
-		}
-		t, err := d.Token()
-		g := fiftyOneLabel{line: lineAt(int64(begin) + d.InputOffset())}
-		if g.stem, _ = t.(string); err == nil {
-			err = d.Decode(&g.label)
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		list = append(list, g)
-	}
-	slices.SortStableFunc(list, func(a, b fiftyOneLabel) int { return strings.Compare(a.stem, b.stem) })
-	return v.Classes, list, nil
-}
-
-// fiftyOneFiles returns the files of data/ by path without extension, and by base name without
-// extension if it differs.
-func fiftyOneFiles(fsys fs.FS) (map[string]string, error) {
-	files := make(map[string]string)
-	err := fs.WalkDir(fsys, "data", func(p string, d fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) && p == "data" {
-			return fs.SkipAll // there are only labels
-		}
-		if err != nil || d.IsDir() {
-			return err
-		}
-		rel := strings.TrimPrefix(p, "data/")
-		files[strings.TrimSuffix(rel, path.Ext(rel))] = p
-		return nil
-	})
-	return files, err
 }
 
 // fiftyOneClass returns the class of a label: an index, a name, null, or an object with
@@ -381,13 +331,11 @@ func (im *Import) readCVAT(ctx context.Context, fsys fs.FS, name string) error {
 		for line := range strings.Lines(string(text)) {
 			n++
 			a, ok, err := imageNetLine(strings.TrimSpace(line), classes)
-			a.Where = fmt.Sprintf("%s:%d", path.Join(filepath.ToSlash(name), e.Name()), n)
-			if err != nil {
-				err = im.leave(a.Where, err)
-			} else if ok {
-				err = im.add(a)
+			if err == nil && !ok {
+				continue
 			}
-			if err != nil {
+			a.Where = fmt.Sprintf("%s:%d", path.Join(filepath.ToSlash(name), e.Name()), n)
+			if err := im.take(a, err); err != nil {
 				return err
 			}
 		}

@@ -105,9 +105,9 @@ func TestLabelStudioShapes(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ text, want string }{
-		{"[\n" + fmt.Sprintf(full, "", "") + ",\n" + fmt.Sprintf(full, "", annotation("cow", "3", "2026-01-02T00:00:00Z")) + "\n]", `:3 (task 2 of the file): class "cow" is none of`},
+		{"[\n" + fmt.Sprintf(full, "", "") + ",\n" + fmt.Sprintf(full, "", annotation("cow", "3", "2026-01-02T00:00:00Z")) + "\n]", ` (task 2 of the file): class "cow" is none of`},
 		{"[" + fmt.Sprintf(full, `,"ledg_id":"../x"`, annotation("cat", "3", "2026-01-02T00:00:00Z")) + "]", ""},
-		{`[{"image":"no/9.png","label":"cat"}]`, `:1 (task 1 of the file): "no/9.png" is no image`},
+		{`[{"image":"no/9.png","label":"cat"}]`, ` (task 1 of the file): "no/9.png" is no image`},
 		{`[{"image":"north/1.png","label":{"choices":["cat","dog"]}}]`, "has 2 choices, want one: cat, dog"},
 		{`[{"image":"north/1.png","label":"cat","lead_time":"x"}]`, `lead_time is "x"`},
 		{`[{"image":"north/1.png","label":"cat","updated_at":"x"}]`, `the time is "x"`},
@@ -115,8 +115,8 @@ func TestLabelStudioShapes(t *testing.T) {
 		{"[" + fmt.Sprintf(full, "", "") + "]", "there is no label in it; looked for tasks with annotations that choose a class"},
 		{`[{"image":"/data/upload/1/north/1.png","id":1,"annotator":null}]`, "there is no label in it"},
 		{`{"id":1}`, "want a JSON array of tasks"},
-		{"[{]", ":1: invalid character"},
-		{`[{"id":1}`, ":1: unexpected end of JSON input"},
+		{"[{]", "invalid character"},
+		{`[{"id":1}`, "unexpected end of JSON input"},
 		{"id,label\nx,cat\n", ":1: the columns are"},
 		{"", "it is empty"},
 	} {
