@@ -55,15 +55,13 @@ if [ -z "$all" ]; then
 	exit 1
 fi
 
-# The tests in a browser: without this tag the packages that drive one are not compiled.
-tags='-tags=browser'
-go vet $tags ./...
+go vet ./...
 go vet -C scripts/lab ./...
 status=0
 
 # staticcheck, at a version of its own that go.mod need not have.
 if tools=$(mktemp -d) && GOBIN=$tools go install honnef.co/go/tools/cmd/staticcheck@v0.8.2; then
-	"$tools/staticcheck" $tags ./... || status=1
+	"$tools/staticcheck" ./... || status=1
 	(cd scripts/lab && "$tools/staticcheck" ./...) || status=1
 else
 	echo "staticcheck did not run: it cannot be fetched from the module proxy ($(go env GOPROXY))" >&2
@@ -71,7 +69,7 @@ fi
 rm -rf "$tools"
 
 # The packages with tests, by whether their tests link the engine.
-tests=$(go list $tags -test -f '{{.ImportPath}}{{range .Deps}} {{.}}{{end}}' ./... | grep '^[^ ]*[.]test ')
+tests=$(go list -test -f '{{.ImportPath}}{{range .Deps}} {{.}}{{end}}' ./... | grep '^[^ ]*[.]test ')
 light=$(grep -v ' github.com/gomlx/' <<<"$tests" | cut -d' ' -f1 | sed 's/[.]test$//')
 # Without the race detector: drawing, which starts no goroutine and takes twenty times as long
 # with it, and child, whose limit of memory leaves the detector no room.
@@ -102,8 +100,8 @@ export LEDG_TEST_XLA
 [ -z "$no_xla" ] || echo "XLA not tested: $no_xla" >&2
 
 # The race detector is affordable in the packages that do not link the engine or draw.
-go test -vet=off $tags $race -timeout 20m "$@" $light || status=1
-go test -vet=off $tags -timeout 40m "$@" $plain $engine || status=1
+go test -vet=off $race -timeout 20m "$@" $light || status=1
+go test -vet=off -timeout 40m "$@" $plain $engine || status=1
 go test -C scripts/lab -vet=off -timeout 40m "$@" ./... || status=1 # a module of its own
 if [ -n "$race" ]; then # one tiny run, where loader and engine meet
 	go test -vet=off $race -gcflags=github.com/gomlx/...=-d=checkptr=0 "$@" -run '^TestRunWithManyWorkers$' ./ceg || status=1

@@ -7,11 +7,14 @@ replace github.com/ledg-go/ledg => ../..
 require (
 	github.com/CycloneDX/cyclonedx-go v0.9.3
 	github.com/HugoSmits86/nativewebp v1.2.1
+	github.com/chromedp/cdproto v0.159.0
+	github.com/chromedp/chromedp v0.23.0
 	github.com/ledg-go/ledg v0.0.0-00010101000000-000000000000
 	github.com/spf13/cobra v1.10.1
 	go.lsp.dev/jsonrpc2 v0.10.0
 	golang.org/x/image v0.47.0
 	golang.org/x/tools v0.51.0
+	gonum.org/v1/gonum v0.17.0
 )
 
 require (
@@ -27,6 +30,7 @@ require (
 	github.com/ebitengine/purego v0.11.3 // indirect
 	github.com/fatih/color v1.18.0 // indirect
 	github.com/fsnotify/fsnotify v1.8.0 // indirect
+	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
 	github.com/go-logr/logr v1.4.3 // indirect
 	github.com/go-zeromq/goczmq/v4 v4.2.2 // indirect
 	github.com/go-zeromq/zmq4 v0.17.0 // indirect
@@ -74,7 +78,6 @@ require (
 	golang.org/x/telemetry v0.0.0-20260924152758-ed294f943157 // indirect
 	golang.org/x/term v0.40.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
-	gonum.org/v1/gonum v0.17.0 // indirect
 	gonum.org/v1/plot v0.17.0 // indirect
 	google.golang.org/protobuf v1.36.11 // indirect
 	k8s.io/klog/v2 v2.140.0 // indirect

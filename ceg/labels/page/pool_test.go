@@ -1,11 +1,8 @@
 package page_test
 
 import (
-	"context"
-	"fmt"
 	"image"
 	"image/png"
-	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -106,43 +103,4 @@ func state(tb testing.TB, dir string) *labels.State {
 		tb.Fatal(err, note)
 	}
 	return st
-}
-
-// Environment variables of a test that runs as a server, see TestMain.
-const serveRoot, serveLedger = "LEDG_TEST_SERVE_ROOT", "LEDG_TEST_SERVE_LEDGER"
-
-func TestMain(m *testing.M) {
-	if root := os.Getenv(serveRoot); root != "" {
-		if err := serveFolder(root, os.Getenv(serveLedger)); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	os.Exit(m.Run())
-}
-
-// serveFolder is what a test kills.
-func serveFolder(root, ledger string) error {
-	d, _, err := datasets.Open("folder", root, datasets.Options{CacheDir: filepath.Join(ledger, "cache")})
-	if err != nil {
-		return err
-	}
-	l, err := page.OpenLedger(ledger, d, animals, labels.Newest)
-	if err != nil {
-		return err
-	}
-	listener, place, err := page.Listen(l.Path(), page.Place{})
-	if err != nil {
-		return err
-	}
-	s, err := page.New(page.Options{Title: "pictures", Data: d, Root: root, Classes: animals, Ledger: l, By: []string{"ann"}, Rest: true, Seed: 1, Place: place})
-	if err != nil {
-		return err
-	}
-	fmt.Println(place.Address("ann"))
-	if err := s.Serve(context.Background(), listener); err != http.ErrServerClosed {
-		return err
-	}
-	return nil
 }

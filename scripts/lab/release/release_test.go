@@ -164,7 +164,7 @@ func TestInstalledWheel(t *testing.T) {
 		t.Skipf("no environment of Python can be made (%v: %s)", err, out)
 	}
 	built := filepath.Join(dir, "ledg")
-	if out, err := exec.Command("go", "build", "-o", built, "github.com/ledg-go/ledg/scripts/ledg").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-C", "../../..", "-o", built, "./scripts/ledg").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	data, err := os.ReadFile(built)

@@ -1,6 +1,4 @@
-//go:build browser
-
-package page_test
+package browsertest
 
 import (
 	"context"
@@ -17,7 +15,7 @@ import (
 // When nothing is left to label the page says what is true of the run: that nobody trains, that
 // it trains, its result, and that corrections wait; and the last state stays when the server ends.
 func TestEnd(t *testing.T) {
-	ctx := browser(t)
+	w := browser(t)
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	root := images(t, 1, 1)
 	d := folder(t, root)
@@ -40,24 +38,24 @@ func TestEnd(t *testing.T) {
 	defer s.Close()
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(context.Background(), l) }()
-	do(t, ctx, chromedp.Navigate(place.Address("ann")))
-	until(t, ctx, `document.getElementById("end-title").textContent === "Nothing to label" && document.getElementById("count").textContent === "you (ann): nothing to label"`)
+	w.do(chromedp.Navigate(place.Address("ann")))
+	w.until(`document.getElementById("end-title").textContent === "Nothing to label" && document.getElementById("count").textContent === "you (ann): nothing to label"`)
 	if err := place.Report(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
-	until(t, ctx, `document.getElementById("end-title").textContent === "Images are being chosen" && document.getElementById("end-text").textContent === "The run has not queried a label yet."`)
+	w.until(`document.getElementById("end-title").textContent === "Images are being chosen" && document.getElementById("end-text").textContent === "The run has not queried a label yet."`)
 	if _, err := o.Ledger.Query("run", 0, []labels.Question{{ID: d.Examples[0].ID}, {ID: d.Examples[1].ID}}); err != nil {
 		t.Fatal(err)
 	}
-	id := shown(t, ctx, "")
-	press(t, ctx, "1")
-	shown(t, ctx, id)
-	press(t, ctx, "2")
+	id := w.shown("")
+	w.press("1")
+	w.shown(id)
+	w.press("2")
 	end := func(title, text, next string) {
 		t.Helper()
-		until(t, ctx, `document.getElementById("end-title").textContent === "`+title+`" && document.getElementById("end-text").textContent.includes("`+text+`")`)
-		hidden := js[bool](t, ctx, `document.getElementById("end-next").hidden`)
-		if now := js[string](t, ctx, `document.getElementById("end-next").textContent`); !hidden && now != next || hidden != (next == "") {
+		w.until(`document.getElementById("end-title").textContent === "` + title + `" && document.getElementById("end-text").textContent.includes("` + text + `")`)
+		hidden := js[bool](w, `document.getElementById("end-next").hidden`)
+		if now := js[string](w, `document.getElementById("end-next").textContent`); !hidden && now != next || hidden != (next == "") {
 			t.Errorf("%s: the next command is %q, hidden: %v; want %q", title, now, hidden, next)
 		}
 	}
@@ -72,17 +70,17 @@ func TestEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	end("Training is running", "Now: estimating the accuracy: 1 of 9. The result appears here.", "")
-	if text := js[string](t, ctx, `document.getElementById("end-text").textContent`); strings.Contains(text, "next epoch") {
+	if text := js[string](w, `document.getElementById("end-text").textContent`); strings.Contains(text, "next epoch") {
 		t.Errorf("after the last epoch: %s", text)
 	}
-	look(t, ctx, "training")
+	w.look("training")
 	set := func(r page.Run) { mu.Lock(); defer mu.Unlock(); run = r }
 	set(page.Run{Finished: true, Estimate: "Estimated accuracy, from 2 labels", Next: "bin/ledg report run --out report.html"})
 	end("Training is finished", "2 images labelled", run.Next)
-	if text := js[string](t, ctx, `document.getElementById("end-estimate").innerText`); text != run.Estimate {
+	if text := js[string](w, `document.getElementById("end-estimate").innerText`); text != run.Estimate {
 		t.Errorf("the estimate is shown as %q", text)
 	}
-	look(t, ctx, "result")
+	w.look("result")
 	set(page.Run{Finished: true, Changed: 1, Next: "bin/ledg extend run"})
 	end("Corrections are waiting", "has not used the changed labels of 1 image.", run.Next)
 	if err := place.Stop(t.Context()); err != nil {
@@ -91,7 +89,7 @@ func TestEnd(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	until(t, ctx, `document.getElementById("end-how").textContent.includes("no longer served")`)
+	w.until(`document.getElementById("end-how").textContent.includes("no longer served")`)
 	end("Corrections are waiting", "Every label is on disk.", "bin/ledg extend run\nbin/ledg label run")
-	look(t, ctx, "ended")
+	w.look("ended")
 }

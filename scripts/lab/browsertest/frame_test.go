@@ -1,6 +1,4 @@
-//go:build browser
-
-package page_test
+package browsertest
 
 import (
 	"fmt"
@@ -19,7 +17,7 @@ import (
 // The page works in a frame of a page of this machine, as Jupyter's are, by its keys,
 // and is not shown in one of another host.
 func TestFrame(t *testing.T) {
-	ctx := browser(t, chromedp.Flag("host-resolver-rules", "MAP elsewhere.example 127.0.0.1"))
+	w := browser(t, chromedp.Flag("host-resolver-rules", "MAP elsewhere.example 127.0.0.1"))
 	root := images(t, 2, 1)
 	d := folder(t, root)
 	dir := t.TempDir()
@@ -41,14 +39,14 @@ func TestFrame(t *testing.T) {
 	}))
 	defer outer.Close()
 
-	do(t, ctx, chromedp.Navigate(strings.Replace(outer.URL, "127.0.0.1", "elsewhere.example", 1)))
+	w.do(chromedp.Navigate(strings.Replace(outer.URL, "127.0.0.1", "elsewhere.example", 1)))
 	time.Sleep(time.Second)
 	if n := views.Load(); n != 0 {
 		t.Errorf("the page was shown in a frame of another host: %d requests", n)
 	}
 	for _, host := range []string{"127.0.0.1", "localhost"} {
 		views.Store(0)
-		do(t, ctx, chromedp.Navigate(strings.Replace(outer.URL, "127.0.0.1", host, 1)))
+		w.do(chromedp.Navigate(strings.Replace(outer.URL, "127.0.0.1", host, 1)))
 		for begun := time.Now(); views.Load() == 0; time.Sleep(20 * time.Millisecond) {
 			if time.Since(begun) > time.Minute {
 				t.Fatalf("the page is not shown in a frame of %s", host)
@@ -56,8 +54,8 @@ func TestFrame(t *testing.T) {
 		}
 	}
 	time.Sleep(time.Second) // the image
-	do(t, ctx, chromedp.MouseClickXY(300, 300))
-	press(t, ctx, "2")
+	w.do(chromedp.MouseClickXY(300, 300))
+	w.press("2")
 	for begun := time.Now(); len(state(t, dir).Labels()) == 0; time.Sleep(20 * time.Millisecond) {
 		if time.Since(begun) > time.Minute {
 			t.Fatal("a key in the frame did nothing")
