@@ -20,7 +20,6 @@ require (
 	github.com/klauspost/compress v1.18.5
 	github.com/nlpodyssey/gopickle v0.3.0
 	github.com/parquet-go/parquet-go v0.32.0
-	github.com/sbinet/npyio v0.9.0
 	github.com/schollz/progressbar/v3 v3.19.0
 	github.com/soniakeys/quant v1.0.0
 	github.com/spf13/cobra v1.10.1
@@ -40,7 +39,6 @@ require (
 	git.sr.ht/~sbinet/gg v0.7.0 // indirect
 	github.com/ajstarks/svgo v0.0.0-20211024235047-1546f124cd8b // indirect
 	github.com/andybalholm/brotli v1.2.0 // indirect
-	github.com/campoy/embedmd v1.0.0 // indirect
 	github.com/go-logr/logr v1.4.3 // indirect
 	github.com/gofrs/uuid v4.4.0+incompatible // indirect
 	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
@@ -52,7 +50,6 @@ require (
 	github.com/parquet-go/jsonlite v1.5.0 // indirect
 	github.com/pierrec/lz4/v4 v4.1.26 // indirect
 	github.com/pkg/errors v0.9.1 // indirect
-	github.com/pmezard/go-difflib v1.0.1-0.20181226105442-5d4384ee4fb2 // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/twpayne/go-geom v1.6.1 // indirect
 	golang.org/x/exp v0.0.0-20260908205506-85c1c2202aba // indirect

@@ -9,54 +9,22 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/sbinet/npyio/npz"
-
 	"github.com/ledg-go/ledg/ceg/active/cluster"
 	"github.com/ledg-go/ledg/ceg/active/head"
+	"github.com/ledg-go/ledg/datasets/arrays/npztest"
 	"github.com/ledg-go/ledg/datasets/seed"
 )
 
-// archive reads arrays of a golden file.
-type archive struct {
-	t *testing.T
-	r *npz.Reader
-}
+// archive has the arrays of a golden file.
+type archive struct{ npztest.File }
 
-func open(t *testing.T, name string) archive {
-	t.Helper()
-	r, err := npz.Open("testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { r.Close() })
-	return archive{t, r}
-}
+func open(t *testing.T, name string) archive { return archive{npztest.Open(t, "testdata/"+name)} }
 
-func read[T any](a archive, name string) []T {
-	a.t.Helper()
-	var v []T
-	if err := a.r.Read(name+".npy", &v); err != nil {
-		a.t.Fatalf("%s: %v", name, err)
-	}
-	return v
-}
-
-func (a archive) matrix(name string, cols int) Matrix {
-	v := read[float32](a, name)
-	return Matrix{Rows: len(v) / cols, Cols: cols, Stride: cols, Data: v}
-}
-
-func (a archive) ints(name string) []int {
-	var out []int
-	for _, v := range read[int64](a, name) {
-		out = append(out, int(v))
-	}
-	return out
-}
+func read[T any](a archive, name string) []T { return npztest.Read[T](a.File, name) }
 
 // probs returns the softmax of logits.
 func (a archive) probs(name string, cols int) Matrix {
-	m := a.matrix(name, cols)
+	m := a.Matrix(name, cols)
 	p := make([]float64, cols)
 	for i := range m.Rows {
 		head.Softmax(p, widen(p, rowOf(m, i)))
@@ -104,12 +72,12 @@ func indices(picks []Pick) []int {
 func exploration(t *testing.T) (archive, *Candidates) {
 	a := open(t, "exploration.npz")
 	return a, &Candidates{
-		IDs: numbered(200), Domains: a.ints("u_domain"),
-		Features:         a.matrix("u_features", 16),
+		IDs: numbered(200), Domains: a.Ints("u_domain"),
+		Features:         a.Matrix("u_features", 16),
 		ClassProbs:       a.probs("u_class_logits", 7),
 		DomainProbs:      a.probs("u_domain_logits", 3),
-		LabelledFeatures: a.matrix("l_features", 16),
-		LabelledClasses:  a.ints("l_label"), LabelledDomains: a.ints("l_domain"),
+		LabelledFeatures: a.Matrix("l_features", 16),
+		LabelledClasses:  a.Ints("l_label"), LabelledDomains: a.Ints("l_domain"),
 	}
 }
 
@@ -128,7 +96,7 @@ func TestGoldenExploration(t *testing.T) {
 	t.Run("probabilities", func(t *testing.T) { goldenExploration(t, a, c) })
 	logits := *c
 	logits.ClassProbs, logits.DomainProbs = Matrix{}, Matrix{}
-	logits.ClassLogits, logits.DomainLogits = a.matrix("u_class_logits", 7), a.matrix("u_domain_logits", 3)
+	logits.ClassLogits, logits.DomainLogits = a.Matrix("u_class_logits", 7), a.Matrix("u_domain_logits", 3)
 	t.Run("logits", func(t *testing.T) { goldenExploration(t, a, &logits) })
 }
 
@@ -156,7 +124,7 @@ func goldenExploration(t *testing.T, a archive, c *Candidates) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			su, sr, sd := a.ints(s.prefix+"rank_su"), a.ints(s.prefix+"rank_sr"), a.ints(s.prefix+"rank_sd")
+			su, sr, sd := a.Ints(s.prefix+"rank_su"), a.Ints(s.prefix+"rank_sr"), a.Ints(s.prefix+"rank_sd")
 			r := read[float32](a, s.prefix+"R_"+tag)
 			for _, p := range all {
 				i := p.Index
@@ -167,7 +135,7 @@ func goldenExploration(t *testing.T, a archive, c *Candidates) {
 					t.Errorf("%s%s row %d: scores %+v differ from Score", s.prefix, tag, i, p)
 				}
 			}
-			if want := a.ints(s.prefix + "top20_" + tag); !slices.Equal(indices(all)[:20], want) {
+			if want := a.Ints(s.prefix + "top20_" + tag); !slices.Equal(indices(all)[:20], want) {
 				t.Errorf("%s%s: picks %v, want %v", s.prefix, tag, indices(all)[:20], want)
 			}
 			// The published code's weights are the gammas times a constant.
@@ -177,7 +145,7 @@ func goldenExploration(t *testing.T, a archive, c *Candidates) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if want := a.ints(s.prefix + "top20_" + tag); !slices.Equal(indices(picks), want) {
+				if want := a.Ints(s.prefix + "top20_" + tag); !slices.Equal(indices(picks), want) {
 					t.Errorf("%spublished weights: picks %v, want %v", s.prefix, indices(picks), want)
 				}
 			}
@@ -233,9 +201,9 @@ func activeGolden(t *testing.T) (archive, *Candidates) {
 	a := open(t, "active.npz")
 	return a, &Candidates{
 		IDs:              numbered(300),
-		Features:         a.matrix("u_features", 16),
+		Features:         a.Matrix("u_features", 16),
 		ClassProbs:       a.probs("u_class_logits", 7),
-		LabelledFeatures: a.matrix("l_features", 16),
+		LabelledFeatures: a.Matrix("l_features", 16),
 	}
 }
 
@@ -252,7 +220,7 @@ func TestGoldenProbabilityStrategies(t *testing.T) {
 			scores[p.Index] = p.Score
 		}
 		nearAll(t, name, scores, read[float32](a, name+"_score"), 1e-6)
-		if want := a.ints(name + "_top20"); !slices.Equal(indices(picks)[:20], want) {
+		if want := a.Ints(name + "_top20"); !slices.Equal(indices(picks)[:20], want) {
 			t.Errorf("%s: picks %v, want %v", name, indices(picks)[:20], want)
 		}
 	}
@@ -264,7 +232,7 @@ func TestGoldenCoreSet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := a.ints("coreset_top20"); !slices.Equal(indices(picks), want) {
+	if want := a.Ints("coreset_top20"); !slices.Equal(indices(picks), want) {
 		t.Errorf("picks %v, want %v", indices(picks), want)
 	}
 	for k, want := range read[float32](a, "coreset_radius") {
@@ -275,11 +243,11 @@ func TestGoldenCoreSet(t *testing.T) {
 func TestGoldenBADGE(t *testing.T) {
 	a, c := activeGolden(t)
 	const cols = 7 + 7*16
-	embedding := a.matrix("badge_embedding_bias_linear", cols)
+	embedding := a.Matrix("badge_embedding_bias_linear", cols)
 	for _, bias := range []bool{false, true} {
 		name := map[bool]string{false: "badge_linear", true: "badge_bias_linear"}[bias]
 		g := newGradients(c.Features, c.ClassProbs, bias)
-		if want := a.ints("badge_label"); !slices.Equal(g.label, want) {
+		if want := a.Ints("badge_label"); !slices.Equal(g.label, want) {
 			t.Fatalf("predicted classes %v, want %v", g.label, want)
 		}
 		norms := make([]float64, 300)
@@ -287,7 +255,7 @@ func TestGoldenBADGE(t *testing.T) {
 			norms[i] = math.Sqrt(s)
 		}
 		nearAll(t, name+"_norm", norms, read[float32](a, name+"_norm"), 1e-5)
-		first, second := a.ints(name + "_first")[0], a.ints(name + "_second_given")[0]
+		first, second := a.Ints(name + "_first")[0], a.Ints(name + "_second_given")[0]
 		ties := Ties{IDs: c.IDs}
 		if got := ties.largest(g.squares); got != first {
 			t.Errorf("%s: first pick %d, want %d", name, got, first)

@@ -32,9 +32,9 @@ type lowBudget struct {
 
 func openLowBudget(t *testing.T) lowBudget {
 	a := open(t, "lowbudget.npz")
-	l := lowBudget{archive: a, labelled: a.ints("labelled"), budget: a.ints("budget")[0]}
-	n := len(a.ints("label"))
-	l.raw = a.matrix("x", len(read[float32](a, "x"))/n)
+	l := lowBudget{archive: a, labelled: a.Ints("labelled"), budget: a.Ints("budget")[0]}
+	n := len(a.Ints("label"))
+	l.raw = a.Matrix("x", len(read[float32](a, "x"))/n)
 	l.x = unitPoints(l.raw)
 	return l
 }
@@ -43,7 +43,7 @@ func (l lowBudget) classes() int { return len(read[float32](l.archive, "head_bia
 
 // clustering reads one.
 func (l lowBudget) clustering(name string) clustering {
-	of := l.ints(name)
+	of := l.Ints(name)
 	return clustering{of, slices.Max(of) + 1}
 }
 
@@ -69,7 +69,7 @@ func (l lowBudget) free(but []int) []int {
 
 func (l lowBudget) equal(t *testing.T, name string, got []int) {
 	t.Helper()
-	if want := l.ints(name); !slices.Equal(got, want) {
+	if want := l.Ints(name); !slices.Equal(got, want) {
 		t.Errorf("%s: %v, want %v", name, got, want)
 	}
 }
@@ -118,7 +118,7 @@ func TestGoldenTypiClust(t *testing.T) {
 		l.equal(t, test.name+".visited", visited)
 		l.equal(t, test.name+".knn", knn)
 		l.near(t, test.name+".value", values, relative)
-		if slices.Equal(picks, l.ints(test.name+".picks_unsquared")) {
+		if slices.Equal(picks, l.Ints(test.name+".picks_unsquared")) {
 			t.Logf("%s: distances and their squares pick the same", test.name)
 		}
 	}
@@ -157,7 +157,7 @@ func TestGoldenProbCover(t *testing.T) {
 
 func TestGoldenHerding(t *testing.T) {
 	l := openLowBudget(t)
-	u, logits := make([]float64, l.x.Rows), l.matrix("logits", l.classes())
+	u, logits := make([]float64, l.x.Rows), l.Matrix("logits", l.classes())
 	temperature := float64(read[float32](l.archive, "uherd.temperature")[0])
 	for _, i := range l.free(l.labelled) {
 		u[i] = tempered(widen(make([]float64, logits.Cols), rowOf(logits, i)), temperature)
@@ -216,18 +216,18 @@ func TestGoldenHerding(t *testing.T) {
 // covered: they part at the second pick.
 func TestGoldenHerdingOnALine(t *testing.T) {
 	l := openLowBudget(t)
-	p := asPoints(l.matrix("line.position", 1))
-	got := indices(herd(p, points{}, nil, 1, byRow{}, len(l.ints("line.picks"))))
+	p := asPoints(l.Matrix("line.position", 1))
+	got := indices(herd(p, points{}, nil, 1, byRow{}, len(l.Ints("line.picks"))))
 	l.equal(t, "line.picks", got)
-	if swapped := l.ints("line.picks_swapped"); slices.Equal(got, swapped) || got[0] != swapped[0] {
+	if swapped := l.Ints("line.picks_swapped"); slices.Equal(got, swapped) || got[0] != swapped[0] {
 		t.Errorf("picks %v, of the swapped index %v: want them to part at the second", got, swapped)
 	}
 }
 
 func TestGoldenTemperature(t *testing.T) {
 	l := openLowBudget(t)
-	classes := l.ints("cal.label")
-	m := l.matrix("cal.logits", len(read[float32](l.archive, "cal.logits"))/len(classes))
+	classes := l.Ints("cal.label")
+	m := l.Matrix("cal.logits", len(read[float32](l.archive, "cal.logits"))/len(classes))
 	var logits [][]float64
 	for i := range m.Rows {
 		logits = append(logits, widen(make([]float64, m.Cols), rowOf(m, i)))
@@ -243,7 +243,7 @@ func TestGoldenTemperature(t *testing.T) {
 func TestGoldenBAIT(t *testing.T) {
 	const relative = 2e-4
 	l := openLowBudget(t)
-	logits := l.matrix("logits", l.classes())
+	logits := l.Matrix("logits", l.classes())
 	spread := spreads(outputs{logits, true}, logits.Rows)
 	var q []float64
 	for _, v := range spread { // v^2 = q (1-q)
@@ -299,8 +299,8 @@ func TestGoldenBAIT(t *testing.T) {
 func TestGoldenDropQuery(t *testing.T) {
 	l := openLowBudget(t)
 	n := l.x.Rows
-	clean := l.ints("drop.clean")
-	logits := l.matrix("logits", l.classes())
+	clean := l.Ints("drop.clean")
+	logits := l.Matrix("logits", l.classes())
 	for i, want := range clean {
 		top := 0
 		for j, v := range rowOf(logits, i) {
@@ -313,12 +313,12 @@ func TestGoldenDropQuery(t *testing.T) {
 		}
 	}
 	for name, predictions := range map[string]string{"drop_big": "drop.predictions", "drop_small": "drop.predictions", "drop_few": "drop.predictions_few"} {
-		all := l.ints(predictions)
+		all := l.Ints(predictions)
 		var passes [dropPasses][]int
 		for k := range passes {
 			passes[k] = all[k*n : (k+1)*n]
 		}
-		budget := l.ints(name + ".budget")[0]
+		budget := l.Ints(name + ".budget")[0]
 		mismatch := mismatches(passes, clean)
 		l.equal(t, name+".mismatch", mismatch)
 		threshold, rows := unsteady(mismatch, l.is(l.labelled), budget, dropPasses)
@@ -353,7 +353,7 @@ func (l lowBudget) central(t *testing.T, name string, p points, rows []int) {
 func TestGoldenCentroids(t *testing.T) {
 	l := openLowBudget(t)
 	l.central(t, "km", l.x, l.free(nil))
-	domains, clusters := l.ints("domain"), l.ints("kmd.cluster")
+	domains, clusters := l.Ints("domain"), l.Ints("kmd.cluster")
 	sizes := make([]int, slices.Max(domains)+1)
 	members := make([][]int, len(sizes))
 	for i, d := range domains {
@@ -381,8 +381,8 @@ func TestGoldenCentroids(t *testing.T) {
 
 func TestGoldenTCM(t *testing.T) {
 	l := openLowBudget(t)
-	batch := l.ints("tcm.batch")[0]
-	if rounds := l.ints("tcm.typi_rounds")[0]; rounds != typicalRounds {
+	batch := l.Ints("tcm.batch")[0]
+	if rounds := l.Ints("tcm.typi_rounds")[0]; rounds != typicalRounds {
 		t.Fatalf("%d rounds of TypiClust, want %d", typicalRounds, rounds)
 	}
 	var labelled []int
@@ -400,7 +400,7 @@ func TestGoldenTCM(t *testing.T) {
 			}
 		case Probability:
 			rows, c := l.free(labelled), &Candidates{}
-			c.ClassLogits = cluster.SelectRows(l.matrix("tcm.logits"+tag, l.classes()), rows)
+			c.ClassLogits = cluster.SelectRows(l.Matrix("tcm.logits"+tag, l.classes()), rows)
 			c.IDs = numbered(len(rows))
 			got, err := s.Query(c, batch, nil)
 			if err != nil {
@@ -418,12 +418,12 @@ func TestGoldenTCM(t *testing.T) {
 
 func TestGoldenAllocation(t *testing.T) {
 	l := openLowBudget(t)
-	k := slices.Max(l.ints("domain")) + 1
-	budgets := l.ints("alloc.budgets")
+	k := slices.Max(l.Ints("domain")) + 1
+	budgets := l.Ints("alloc.budgets")
 	for name, divide := range map[string]func([]int, int) ([]int, error){"stratified": Stratified, "proportional": Proportional} {
 		var all []int
-		for c := range len(l.ints("alloc.sizes")) / k {
-			sizes := l.ints("alloc.sizes")[c*k : (c+1)*k]
+		for c := range len(l.Ints("alloc.sizes")) / k {
+			sizes := l.Ints("alloc.sizes")[c*k : (c+1)*k]
 			for _, b := range budgets {
 				counts, err := divide(sizes, b)
 				if err != nil {

@@ -9,10 +9,10 @@ import (
 
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
-	"github.com/sbinet/npyio"
 
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/datasets/arrays/npztest"
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
@@ -59,15 +59,7 @@ func TestNormaliseMatchesTorchvision(t *testing.T) {
 			defer exec.Finalize()
 			out := exec.MustCall(tensors.FromFlatDataAndDimensions(m.Pix, 1, m.Height, m.Width, 3))[0]
 			got := tensors.MustCopyFlatData[float32](out)
-			file, err := os.Open(filepath.Join(dir, c.File))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer file.Close()
-			var want []float32 // channel first
-			if err := npyio.Read(file, &want); err != nil {
-				t.Fatal(err)
-			}
+			want := npztest.Open(t, filepath.Join(dir, c.File)).Floats("") // channel first
 			if len(got) != len(want) {
 				t.Fatalf("%d values, want %d", len(got), len(want))
 			}

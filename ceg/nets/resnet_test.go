@@ -13,7 +13,6 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
-	"github.com/sbinet/npyio/npz"
 
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
@@ -22,6 +21,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets/native"
 	"github.com/ledg-go/ledg/ceg/nets/nettest"
 	"github.com/ledg-go/ledg/ceg/objective"
+	"github.com/ledg-go/ledg/datasets/arrays/npztest"
 )
 
 // golden is testdata/resnet18.json.
@@ -46,7 +46,7 @@ type tensorInfo struct {
 	CRC32  uint32
 }
 
-func readGolden(t *testing.T) (golden, *npz.Reader) {
+func readGolden(t *testing.T) (golden, npztest.File) {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("testdata", "resnet18.json"))
 	if err != nil {
@@ -56,12 +56,7 @@ func readGolden(t *testing.T) (golden, *npz.Reader) {
 	if err := json.Unmarshal(raw, &g); err != nil {
 		t.Fatal(err)
 	}
-	z, err := npz.Open(filepath.Join("testdata", "resnet18.npz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { z.Close() })
-	return g, z
+	return g, npztest.Open(t, filepath.Join("testdata", "resnet18.npz"))
 }
 
 func TestResNet18HasTorchvisionsStateDict(t *testing.T) {
@@ -106,13 +101,6 @@ func TestResNet18MatchesTorchvision(t *testing.T) {
 		t.Skip("the full ResNet-18 takes seconds")
 	}
 	g, z := readGolden(t)
-	read := func(name string) (v []float32) {
-		t.Helper()
-		if err := z.Read(name+".npy", &v); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		return v
-	}
 	net, err := nets.ResNet(18, 64)
 	if err != nil {
 		t.Fatal(err)
@@ -145,9 +133,9 @@ func TestResNet18MatchesTorchvision(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			want := g.Expected[mode]
 			got := forwardBackward(t, backend, builder(backend), net, params, weights, images, want.Labels, mode == "train")
-			near(t, "features", got.features, read(mode+".features64"), 1e-3)
+			near(t, "features", got.features, z.Floats(mode+".features64"), 1e-3)
 			logits := append(slices.Clone(got.logits[:16]), got.logits[1000:1016]...)
-			near(t, "logits", logits, read(mode+".logits64_first16"), 1e-3)
+			near(t, "logits", logits, z.Floats(mode+".logits64_first16"), 1e-3)
 			if math.Abs(got.loss-want.Loss) > 1e-4 {
 				t.Errorf("loss %v, want %v", got.loss, want.Loss)
 			}
@@ -161,14 +149,14 @@ func TestResNet18MatchesTorchvision(t *testing.T) {
 				if !tight {
 					return nil
 				}
-				if key := mode + ".grad_first8." + name; slices.Contains(z.Keys(), key+".npy") {
-					first = read(key)
+				if key := mode + ".grad_first8." + name; z.Has(key) {
+					first = z.Floats(key)
 				}
 				return first
 			})
 			for name, v := range got.running {
-				if key := "train.after." + name; slices.Contains(z.Keys(), key+".npy") {
-					near(t, name, v, read(key), running)
+				if key := "train.after." + name; z.Has(key) {
+					near(t, name, v, z.Floats(key), running)
 				}
 			}
 		})
@@ -183,7 +171,7 @@ func TestResNet18MatchesTorchvision(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "features", tensors.MustCopyFlatData[float32](out), read("eval.features224"), 1e-3)
+		near(t, "features", tensors.MustCopyFlatData[float32](out), z.Floats("eval.features224"), 1e-3)
 	})
 }
 

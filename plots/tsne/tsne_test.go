@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/sbinet/npyio/npz"
+	"github.com/ledg-go/ledg/datasets/arrays/npztest"
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
@@ -40,20 +40,9 @@ func readDigits(t testing.TB) digits {
 	if err := json.Unmarshal(b, &d); err != nil {
 		t.Fatal(err)
 	}
-	f, err := npz.Open("testdata/tsne.npz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	array := func(name string, cols int) blas32.General {
-		var v []float32
-		if err := f.Read(name, &v); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		return blas32.General{Rows: len(v) / cols, Cols: cols, Stride: cols, Data: v}
-	}
-	d.x, d.y, d.scores = array("X.npy", 64), array("sklearn_Y.npy", 2), array("pca_scores.npy", 2)
-	d.betas, d.row0 = array("betas.npy", 1).Data, array("P_row0.npy", 1).Data
+	f := npztest.Open(t, "testdata/tsne.npz")
+	d.x, d.y, d.scores = f.Matrix("X", 64), f.Matrix("sklearn_Y", 2), f.Matrix("pca_scores", 2)
+	d.betas, d.row0 = f.Floats("betas"), f.Floats("P_row0")
 	return d
 }
 

@@ -1,21 +1,26 @@
 package main
 
 import (
+	"archive/zip"
+	"bytes"
 	_ "embed"
+	"encoding/binary"
 	"encoding/csv"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
-	"github.com/sbinet/npyio/npz"
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/ledg-go/ledg/datasets/arrays"
 	"github.com/ledg-go/ledg/datasets/emoji"
 )
 
@@ -112,7 +117,36 @@ func writeExample(dir string) error {
 	if err := os.WriteFile(filepath.Join(dir, "study.yaml"), []byte(exampleStudy), 0o666); err != nil {
 		return err
 	}
-	return npz.Write(filepath.Join(dir, "pool.npz"), examplePool())
+	return writeNpz(filepath.Join(dir, "pool.npz"), examplePool())
+}
+
+// writeNpz writes matrices and vectors of integers.
+func writeNpz(name string, list map[string]any) error {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, entry := range slices.Sorted(maps.Keys(list)) {
+		w, err := z.Create(entry + ".npy")
+		if err != nil {
+			return err
+		}
+		var head []byte
+		data := list[entry]
+		switch v := data.(type) {
+		case *mat.Dense:
+			rows, cols := v.Dims()
+			head, data = arrays.Header("<f8", rows, cols), v.RawMatrix().Data
+		case []int64:
+			head = arrays.Header("<i8", len(v))
+		}
+		w.Write(head)
+		if err := binary.Write(w, binary.LittleEndian, data); err != nil {
+			return err
+		}
+	}
+	if err := z.Close(); err != nil {
+		return err
+	}
+	return os.WriteFile(name, b.Bytes(), 0o666)
 }
 
 // ofClass returns the paths in a folder.
@@ -165,7 +199,7 @@ func examplePool() map[string]any {
 	x, c, d, class, domain := draw(samples)
 	lx, lc, _, lClass, lDomain := draw(labelled)
 	return map[string]any{
-		"features.npy": x, "class_logits.npy": c, "domain_logits.npy": d, "labels.npy": class, "domains.npy": domain,
-		"labelled_features.npy": lx, "labelled_class_logits.npy": lc, "labelled_labels.npy": lClass, "labelled_domains.npy": lDomain,
+		"features": x, "class_logits": c, "domain_logits": d, "labels": class, "domains": domain,
+		"labelled_features": lx, "labelled_class_logits": lc, "labelled_labels": lClass, "labelled_domains": lDomain,
 	}
 }

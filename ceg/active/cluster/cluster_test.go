@@ -163,7 +163,7 @@ func TestClosestEdges(t *testing.T) {
 
 func TestQuotaRandom(t *testing.T) {
 	in := open(t, "exploration.npz")
-	features := in.matrix("u_features", goldenDim)
+	features := in.Matrix("u_features", goldenDim)
 	for _, space := range []Space{Raw, Augmented} {
 		c := goldenCentroids(t, in, space) // 18 live cells, 3 empty
 		for _, s := range []struct {

@@ -6,46 +6,15 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/sbinet/npyio/npz"
+	"github.com/ledg-go/ledg/datasets/arrays/npztest"
 )
 
-// archive reads arrays of a golden file.
-type archive struct {
-	t *testing.T
-	r *npz.Reader
-}
+// archive has the arrays of a golden file.
+type archive struct{ npztest.File }
 
-func open(t *testing.T, name string) archive {
-	t.Helper()
-	r, err := npz.Open("testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { r.Close() })
-	return archive{t, r}
-}
+func open(t *testing.T, name string) archive { return archive{npztest.Open(t, "testdata/"+name)} }
 
-func read[T any](a archive, name string) []T {
-	a.t.Helper()
-	var v []T
-	if err := a.r.Read(name+".npy", &v); err != nil {
-		a.t.Fatalf("%s: %v", name, err)
-	}
-	return v
-}
-
-func (a archive) matrix(name string, cols int) Matrix {
-	v := read[float32](a, name)
-	return Matrix{Rows: len(v) / cols, Cols: cols, Stride: cols, Data: v}
-}
-
-func (a archive) ints(name string) []int {
-	var out []int
-	for _, v := range read[int64](a, name) {
-		out = append(out, int(v))
-	}
-	return out
-}
+func read[T any](a archive, name string) []T { return npztest.Read[T](a.File, name) }
 
 const (
 	goldenDomains = 3
@@ -55,7 +24,7 @@ const (
 
 func goldenCentroids(t *testing.T, a archive, space Space) *Centroids {
 	t.Helper()
-	c, err := Compute(a.matrix("l_features", goldenDim), a.ints("l_domain"), a.ints("l_label"), goldenDomains, goldenClasses, space)
+	c, err := Compute(a.Matrix("l_features", goldenDim), a.Ints("l_domain"), a.Ints("l_label"), goldenDomains, goldenClasses, space)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,14 +40,14 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 
 func TestGoldenCentroids(t *testing.T) {
 	a := open(t, "exploration.npz")
-	counts, present := a.ints("centroid_count"), read[uint8](a, "centroid_present")
+	counts, present := a.Ints("centroid_count"), read[uint8](a, "centroid_present")
 	for _, s := range []struct {
 		space  Space
 		prefix string
 		dim    int
 	}{{Raw, "", goldenDim}, {Augmented, "ref_", goldenDim + 1}} {
 		c := goldenCentroids(t, a, s.space)
-		want := a.matrix(s.prefix+"centroids", s.dim)
+		want := a.Matrix(s.prefix+"centroids", s.dim)
 		live := 0
 		for cell := range goldenDomains * goldenClasses {
 			k, h := cell/goldenClasses, cell%goldenClasses
@@ -106,7 +75,7 @@ func TestGoldenCentroids(t *testing.T) {
 
 func TestGoldenNearestAndClosest(t *testing.T) {
 	in, want := open(t, "exploration.npz"), open(t, "reliable.npz")
-	features := in.matrix("u_features", goldenDim)
+	features := in.Matrix("u_features", goldenDim)
 	for _, s := range []struct {
 		space  Space
 		prefix string
@@ -120,7 +89,7 @@ func TestGoldenNearestAndClosest(t *testing.T) {
 		if err := MinDistances(least, c, features.Data); err != nil {
 			t.Fatal(err)
 		}
-		class, domain := want.ints(s.prefix+"pseudo_label"), want.ints(s.prefix+"nearest_domain")
+		class, domain := want.Ints(s.prefix+"pseudo_label"), want.Ints(s.prefix+"nearest_domain")
 		distance, diversity := read[float32](want, s.prefix+"min_dist"), read[float32](in, s.prefix+"sd")
 		for i, m := range matches {
 			if m.Class != class[i] || m.Domain != domain[i] {
@@ -168,8 +137,8 @@ func TestGoldenThreshold(t *testing.T) {
 	differ := 0
 	for _, rule := range []Rounding{HalfEven, HalfUp, Floor, Ceil} {
 		name := map[Rounding]string{HalfEven: "round_half_even", HalfUp: "round_half_up", Floor: "floor", Ceil: "ceil"}[rule]
-		counts := want.ints("schedule_count_" + name)
-		for i, e := range want.ints("schedule_epoch") {
+		counts := want.Ints("schedule_count_" + name)
+		for i, e := range want.Ints("schedule_epoch") {
 			share, err := threshold.At(e)
 			if err != nil {
 				t.Fatal(err)

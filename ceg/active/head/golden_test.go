@@ -7,61 +7,31 @@ import (
 	"os"
 	"testing"
 
-	"github.com/sbinet/npyio/npz"
+	"github.com/ledg-go/ledg/datasets/arrays/npztest"
 )
 
-// lowBudget reads the golden values that package active has, too.
-type lowBudget struct {
-	t *testing.T
-	r *npz.Reader
-}
+// lowBudget has the golden values that package active has, too.
+type lowBudget struct{ npztest.File }
 
 func openLowBudget(t *testing.T) lowBudget {
-	t.Helper()
-	r, err := npz.Open("../testdata/lowbudget.npz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { r.Close() })
-	return lowBudget{t, r}
-}
-
-func (l lowBudget) floats(name string) []float32 {
-	l.t.Helper()
-	var v []float32
-	if err := l.r.Read(name+".npy", &v); err != nil {
-		l.t.Fatal(err)
-	}
-	return v
-}
-
-func (l lowBudget) ints(name string) (out []int) {
-	l.t.Helper()
-	var v []int64
-	if err := l.r.Read(name+".npy", &v); err != nil {
-		l.t.Fatal(err)
-	}
-	for _, x := range v {
-		out = append(out, int(x))
-	}
-	return out
+	return lowBudget{npztest.Open(t, "../testdata/lowbudget.npz")}
 }
 
 func (l lowBudget) matrix(name string, rows int) Matrix {
-	v := l.floats(name)
+	v := l.Floats(name)
 	return Matrix{Rows: rows, Cols: len(v) / rows, Stride: len(v) / rows, Data: v}
 }
 
 // pool returns all features, and those and the classes of the labelled samples.
 func (l lowBudget) pool() (x, labelled Matrix, classes []int, n int) {
-	all := l.ints("label")
+	all := l.Ints("label")
 	x = l.matrix("x", len(all))
-	for _, i := range l.ints("labelled") {
+	for _, i := range l.Ints("labelled") {
 		labelled.Data = append(labelled.Data, x.Data[i*x.Cols:(i+1)*x.Cols]...)
 		classes = append(classes, all[i])
 	}
 	labelled.Rows, labelled.Cols, labelled.Stride = len(classes), x.Cols, x.Cols
-	return x, labelled, classes, len(l.floats("head_bias"))
+	return x, labelled, classes, len(l.Floats("head_bias"))
 }
 
 // near compares with an absolute tolerance and one relative to each value.
@@ -105,7 +75,7 @@ func TestGoldenGDA(t *testing.T) {
 	}
 	check := func(name string, got []float64) {
 		t.Helper()
-		want := l.floats(name)
+		want := l.Floats(name)
 		near(t, name, got, want, largest(want), 0)
 	}
 	check("gda.mean", g.Mean)
@@ -113,7 +83,7 @@ func TestGoldenGDA(t *testing.T) {
 	check("gda.weight", g.Weight)
 	check("gda.bias", g.Bias)
 	check("gda.logits", widen(g.Logits(x).Data))
-	text, err := FitGDA(labelled, classes, n, GDAOptions{Text: l.matrix("text", n), Alphas: []float64{float64(l.floats("gda.alpha")[0])}})
+	text, err := FitGDA(labelled, classes, n, GDAOptions{Text: l.matrix("text", n), Alphas: []float64{float64(l.Floats("gda.alpha")[0])}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,19 +94,19 @@ func TestGoldenProbe(t *testing.T) {
 	l := openLowBudget(t)
 	_, labelled, classes, n := l.pool()
 	text := l.matrix("text", n)
-	p := newProbe(labelled, classes, text, ProbeOptions{Scale: float64(l.floats("clap.scale")[0])})
+	p := newProbe(labelled, classes, text, ProbeOptions{Scale: float64(l.Floats("clap.scale")[0])})
 	all := make([]int, labelled.Rows)
 	for i := range all {
 		all[i] = i
 	}
 	check := func(name string, got []float64) {
 		t.Helper()
-		near(t, name, got, l.floats(name), 2e-6, 2e-5)
+		near(t, name, got, l.Floats(name), 2e-6, 2e-5)
 	}
 	logits, _ := p.logits(p.text, all)
 	check("clap.zero_shot_logits", logits)
 	check("clap.multiplier", p.multiplier)
-	point := widen(l.floats("clap.point"))
+	point := widen(l.Floats("clap.point"))
 	slope := make([]float64, len(point))
 	check("clap.loss_ce", []float64{p.entropy(point, all, slope)})
 	check("clap.grad_ce", slope)
@@ -149,7 +119,7 @@ func TestGoldenProbe(t *testing.T) {
 func TestGoldenLogistic(t *testing.T) {
 	l := openLowBudget(t)
 	x, _, _, n := l.pool()
-	all, domains := l.ints("label"), l.ints("domain")
+	all, domains := l.Ints("label"), l.Ints("domain")
 	data, err := os.ReadFile("testdata/logistic.json")
 	if err != nil {
 		t.Fatal(err)

@@ -2,82 +2,38 @@ package nettest
 
 import (
 	"math"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/tensors"
-	"github.com/sbinet/npyio/npz"
+
+	"github.com/ledg-go/ledg/datasets/arrays/npztest"
 )
 
 // Arrays are the arrays of a .npz file.
-type Arrays struct {
-	t *testing.T
-	z *npz.Reader
-}
+type Arrays struct{ npztest.File }
 
-// Open opens a .npz file until the test ends.
-func Open(t *testing.T, path string) Arrays {
-	t.Helper()
-	z, err := npz.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { z.Close() })
-	return Arrays{t, z}
-}
-
-// Names lists the arrays.
-func (a Arrays) Names() []string {
-	var names []string
-	for _, key := range a.z.Keys() {
-		names = append(names, strings.TrimSuffix(key, ".npy"))
-	}
-	slices.Sort(names)
-	return names
-}
-
-// For returns the arrays for another test, such as a subtest.
-func (a Arrays) For(t *testing.T) Arrays { return Arrays{t, a.z} }
-
-// Has reports whether an array of that name exists.
-func (a Arrays) Has(name string) bool { return slices.Contains(a.z.Keys(), name+".npy") }
-
-// Shape returns an array's shape.
-func (a Arrays) Shape(name string) []int { return a.z.Header(name + ".npy").Descr.Shape }
-
-// Floats reads an array of float32.
-func (a Arrays) Floats(name string) []float32 {
-	a.t.Helper()
-	return Values[float32](a, name)
-}
+// Open reads a .npz file.
+func Open(t *testing.T, path string) Arrays { t.Helper(); return Arrays{npztest.Open(t, path)} }
 
 // Ints reads an array of int64 as int32.
-func (a Arrays) Ints(name string) []int32 {
-	a.t.Helper()
-	var v []int32
-	for _, x := range Values[int64](a, name) {
+func (a Arrays) Ints(name string) (v []int32) {
+	a.Helper()
+	for _, x := range a.File.Ints(name) {
 		v = append(v, int32(x))
 	}
 	return v
 }
 
 // Values reads an array with its own element type.
-func Values[T any](a Arrays, name string) (v []T) {
-	a.t.Helper()
-	if err := a.z.Read(name+".npy", &v); err != nil {
-		a.t.Fatalf("%s: %v", name, err)
-	}
-	return v
-}
+func Values[T any](a Arrays, name string) []T { a.Helper(); return npztest.Read[T](a.File, name) }
 
 // Tensor reads an array as an input of a step: images channels-last, integers as int32, bytes
 // that are not images as float32.
 func (a Arrays) Tensor(name string) *tensors.Tensor {
-	a.t.Helper()
+	a.Helper()
 	shape := a.Shape(name)
-	switch kind := a.z.Header(name + ".npy").Descr.Type; kind {
+	switch kind := a.Type(name); kind {
 	case "<f4":
 		v, shape := channelsLast(a.Floats(name), shape)
 		return tensors.FromFlatDataAndDimensions(v, shape...)
@@ -90,14 +46,14 @@ func (a Arrays) Tensor(name string) *tensors.Tensor {
 	case "<i8":
 		return tensors.FromFlatDataAndDimensions(a.Ints(name), shape...)
 	default:
-		a.t.Fatalf("%s has type %s", name, kind)
+		a.Fatalf("%s has type %s", name, kind)
 		return nil
 	}
 }
 
 // LikeTensor returns the numbers of an array's [Arrays.Tensor].
 func (a Arrays) LikeTensor(name string) []float32 {
-	a.t.Helper()
+	a.Helper()
 	return Floats(a.Tensor(name))
 }
 

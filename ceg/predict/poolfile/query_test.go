@@ -12,11 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sbinet/npyio/npz"
-
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/active/cluster"
 	"github.com/ledg-go/ledg/ceg/active/head"
+	"github.com/ledg-go/ledg/datasets/arrays/npztest"
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 	"github.com/ledg-go/ledg/datasets/seed"
 )
@@ -92,22 +91,15 @@ func writePool(t testing.TB, format string, entries []entry) string {
 
 // golden returns the arrays of package active's golden exploration, with the
 // names of a pool file.
-func golden(t testing.TB) (*npz.Reader, []entry) {
+func golden(t testing.TB) (npztest.File, []entry) {
 	t.Helper()
-	r, err := npz.Open("../../active/testdata/exploration.npz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { r.Close() })
+	r := npztest.Open(t, "../../active/testdata/exploration.npz")
 	floats := func(from, to string, cols int) entry {
-		var v []float32
-		if err := r.Read(from+".npy", &v); err != nil {
-			t.Fatal(err)
-		}
+		v := r.Floats(from)
 		return entry{to, []int{len(v) / cols, cols}, v}
 	}
 	ints := func(from, to string) entry {
-		v := readInts(t, r, from)
+		v := npztest.Read[int64](r, from)
 		return entry{to, []int{len(v)}, v}
 	}
 	return r, []entry{
@@ -131,15 +123,6 @@ func labelledLogits(features entry) entry {
 		}
 	}
 	return entry{features.name, []int{len(v) / 7, 7}, v}
-}
-
-func readInts(t testing.TB, r *npz.Reader, name string) []int64 {
-	t.Helper()
-	var v []int64
-	if err := r.Read(name+".npy", &v); err != nil {
-		t.Fatal(err)
-	}
-	return v
 }
 
 func rows(picks []active.Pick) []int64 {
@@ -224,10 +207,10 @@ func TestGoldenExploration(t *testing.T) {
 					"dsm_": {Weights: weights, Space: cluster.Augmented, SoftmaxTwice: true},
 				} {
 					picks := query(t, path, ceg, 20)
-					if want := readInts(t, r, prefix+"top20_"+tag); !slices.Equal(rows(picks), want) {
+					if want := npztest.Read[int64](r, prefix+"top20_"+tag); !slices.Equal(rows(picks), want) {
 						t.Errorf("%s, %s, %s%s: rows %v, want %v", format, name, prefix, tag, rows(picks), want)
 					}
-					rank := readInts(t, r, prefix+"rank_sd")
+					rank := npztest.Read[int64](r, prefix+"rank_sd")
 					for _, p := range picks {
 						if !p.Scored || int64(p.RankSd) != rank[p.Index] || p.ID != fmt.Sprint(p.Index) {
 							t.Errorf("%s, %s, %s%s: %+v, want S_d's rank %d", format, name, prefix, tag, p, rank[p.Index])

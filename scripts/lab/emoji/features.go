@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/flate"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -84,13 +83,5 @@ func npy(a *arrays.Array) (header, data []byte, err error) {
 	} else if data, err = io.ReadAll(io.NewSectionReader(a.ReaderAt(), 0, 1<<40)); err != nil {
 		return nil, nil, err
 	}
-	sizes := strings.Trim(strings.ReplaceAll(fmt.Sprint(shape), " ", ", "), "[]")
-	if len(shape) == 1 {
-		sizes += ","
-	}
-	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", dtype, sizes)
-	const magic = "\x93NUMPY\x01\x00"
-	dict += strings.Repeat(" ", 63-(len(magic)+2+len(dict))%64) + "\n" // NumPy aligns data to 64 bytes
-	header = binary.LittleEndian.AppendUint16([]byte(magic), uint16(len(dict)))
-	return append(header, dict...), data, nil
+	return arrays.Header(dtype, shape...), data, nil
 }
