@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ledg-go/ledg/datasets/regular"
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
@@ -75,7 +76,7 @@ func (im *Images) discard() string {
 		err = os.Remove(im.Path())
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "delete it: " + bare(err).Error()
+		return "delete it: " + regular.Bare(err).Error()
 	}
 	return "it is deleted and will be made anew the next time"
 }

@@ -22,7 +22,7 @@ func messyFolder(t testing.TB) (*Dataset, Truth) {
 	half.Data = half.Data[:len(half.Data)/2]
 	fsys["photo/cat/half.jpg"] = half
 	fsys["photo/cat/note.txt"] = &fstest.MapFile{Data: []byte("some text")}
-	d, truth, err := Folder(fsys, FolderOptions{})
+	d, truth, err := Folder(fsys, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

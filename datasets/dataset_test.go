@@ -105,7 +105,7 @@ func TestOpenPACSListsBeside(t *testing.T) {
 
 func TestImageError(t *testing.T) {
 	fsys := pictures(t, "d/c/a.png", "d/c/b.png")
-	d, _, err := Folder(fsys, FolderOptions{})
+	d, _, err := Folder(fsys, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,7 @@ func (x index) has(fsys fs.FS, id string) bool {
 func stampOf(fsys fs.FS, id string) (stamp, error) {
 	info, err := fs.Stat(fsys, id)
 	if err != nil {
-		return stamp{}, bare(err)
+		return stamp{}, regular.Bare(err)
 	}
 	return stamp{info.Size(), info.ModTime().UnixNano()}, nil
 }

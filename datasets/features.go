@@ -271,7 +271,7 @@ func (d *Dataset) relabel(ids []string, numbers []int, opts Options) (none []boo
 		slices.Sort(more)
 		classes = append(slices.Clone(classes), slices.Compact(more)...)
 	}
-	entries, err := d.number(list, nil, FolderOptions{Classes: classes})
+	entries, err := d.number(list, nil, Options{Classes: classes})
 	for i, e := range entries {
 		numbers[i] = e.class
 	}

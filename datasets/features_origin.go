@@ -193,7 +193,7 @@ func (o *originals) read(ctx context.Context, id string, sum digest) (*rgb.Image
 	}
 	b, err := regular.ReadFS(o.images, id, rgb.MaxFile)
 	if err != nil {
-		return nil, digest{}, bare(err)
+		return nil, digest{}, regular.Bare(err)
 	}
 	now := contentDigest(b)
 	if sum != (digest{}) && now != sum {

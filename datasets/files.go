@@ -57,7 +57,7 @@ func (s *fileSource) remembered(path string) index {
 
 func (s *fileSource) content(i int) ([]byte, error) {
 	b, err := regular.ReadFS(s.fsys, s.d.Examples[i].ID, rgb.MaxFile)
-	return b, bare(err)
+	return b, regular.Bare(err)
 }
 
 func (s *fileSource) digest(i int) (digest, error) {
@@ -96,16 +96,6 @@ func (s *fileSource) read(ctx context.Context, i int) (*rgb.Image, digest, error
 		s.seen.note(i, facts)
 	}
 	return m, contentDigest(b), err
-}
-
-// bare removes the path from an error of a file system, where the message
-// names the file already.
-func bare(err error) error {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		return pathErr.Err
-	}
-	return err
 }
 
 // assemble sorts the entries and makes them a data set over fsys.
@@ -256,6 +246,36 @@ func (l *lister) pick(dir string, files []string) ([]string, error) {
 	return ids, nil
 }
 
+// walk calls each with the files of every folder.
+func (l *lister) walk(each func(dir string, files []string) error) error {
+	for open := []string{"."}; len(open) > 0; {
+		here := open[len(open)-1]
+		open = open[:len(open)-1]
+		folders, files, err := l.read(here)
+		if err != nil {
+			return err
+		}
+		for _, name := range folders {
+			open = append(open, path.Join(here, name))
+		}
+		if err := each(here, files); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// walkImages calls each with the ID of every image in all folders.
+func (l *lister) walkImages(each func(id string) error) error {
+	return l.walk(func(dir string, files []string) error {
+		ids, err := l.pick(dir, files)
+		for i := 0; i < len(ids) && err == nil; i++ {
+			err = each(ids[i])
+		}
+		return err
+	})
+}
+
 // read lists dir in byte order, following links, but for those that it must not follow, which it
 // skips. Hidden files, and files of operating systems, are ignored.
 func (l *lister) read(dir string) (folders, files []string, err error) {
@@ -300,7 +320,7 @@ func (l *lister) read(dir string) (folders, files []string, err error) {
 func notAnImage(fsys fs.FS, id string) string {
 	f, err := regular.OpenFS(fsys, id, math.MaxInt64)
 	if err != nil {
-		return "cannot be opened: " + bare(err).Error()
+		return "cannot be opened: " + regular.Bare(err).Error()
 	}
 	defer f.Close()
 	var strange *fs.PathError
@@ -308,7 +328,7 @@ func notAnImage(fsys fs.FS, id string) string {
 	case err == io.EOF:
 		return "the file is empty: download or copy it again"
 	case errors.As(err, &strange):
-		return "cannot be read: " + bare(err).Error()
+		return "cannot be read: " + regular.Bare(err).Error()
 	case err != nil:
 		return err.Error()
 	}

@@ -11,36 +11,6 @@ import (
 // FolderName is the name of the data set of one's own images in folders.
 const FolderName = "folder"
 
-// FolderOptions are the settings of Folder.
-type FolderOptions struct {
-	// Name is the data set's name; empty means FolderName.
-	Name string
-	// Seed draws the train/val split.
-	Seed uint64
-	// Exclude lists IDs to leave out, such as damaged images. An unknown ID is an error.
-	Exclude []string
-	// Patterns leave out files and folders; see Options.
-	Patterns []string
-	// Layout and SiteRule are as in Options.
-	Layout, SiteRule string
-	// Damaged are images to leave out because they cannot be decoded; the reasons go to
-	// Dataset.Skipped.
-	Damaged []Skipped
-	// Classes are the class names, in index order. Nil uses the classes of class folders and
-	// Labels, in byte order.
-	Classes []string
-	// Labels are classes of images, which take precedence over class folders. IDs may have
-	// backslashes or a leading ./. Strict makes a label of an image that is not there an error.
-	Labels []Label
-	Strict bool
-
-	root   string // the folder of the file system, absolute, if known
-	known  index  // see lister
-	leaves func(id string) error
-	looked func(files int)
-	groups *grouper // and with a rule, folders in folders are read
-}
-
 // Unlabelled is the folder of unlabelled images inside a domain, as FiftyOne writes it; they may
 // also lie in the domain's own folder.
 const Unlabelled = "_unlabeled"
@@ -61,8 +31,9 @@ const Unlabelled = "_unlabeled"
 // A domain without images is an error. So is a class folder without images in any domain, unless
 // unlabelled images may have the class. Class names must be valid and in opts.Classes; labels
 // of images that are not there are left out, see Dataset.Notes, and two labels of one image must
-// agree. Images are not decoded here: Check and Prepare find damaged ones.
-func Folder(fsys fs.FS, opts FolderOptions) (*Dataset, Truth, error) {
+// agree. Images are not decoded here: Check and Prepare find damaged ones. Only [Open] reads
+// SplitsDir, CacheDir, Group, Decoding, FollowLinks and Images of the options.
+func Folder(fsys fs.FS, opts Options) (*Dataset, Truth, error) {
 	d, entries, err := scanFolder(fsys, opts)
 	if err != nil {
 		return nil, Truth{}, fmt.Errorf("data set %s: %w", d.Name, err)
@@ -85,19 +56,16 @@ func leastOf(table bool, entries []entry) int {
 	return oneLabel
 }
 
-func scanFolder(fsys fs.FS, opts FolderOptions) (*Dataset, []entry, error) {
-	d := &Dataset{Name: opts.Name}
+func scanFolder(fsys fs.FS, opts Options) (*Dataset, []entry, error) {
+	d := &Dataset{Name: FolderName}
 	opts.Classes = sameNames(opts.Classes)
-	if d.Name == "" {
-		d.Name = FolderName
-	}
 	if opts.Classes != nil {
 		if err := ValidClasses(opts.Classes); err != nil {
 			return d, nil, err
 		}
 	}
 	l := newLister(fsys, opts.Exclude, opts.known)
-	l.leaves, l.looked, l.patterns, l.damaged = opts.leaves, opts.looked, opts.Patterns, make(map[string]string)
+	l.leaves, l.looked, l.patterns, l.damaged = opts.leaves, opts.Looked, opts.Patterns, make(map[string]string)
 	for _, f := range opts.Damaged {
 		l.damaged[f.ID] = f.Reason
 	}
@@ -121,10 +89,7 @@ func scanFolder(fsys fs.FS, opts FolderOptions) (*Dataset, []entry, error) {
 	if err := l.finish(); err != nil {
 		return d, nil, err
 	}
-	ids := make([]string, len(list))
-	for i, e := range list {
-		ids[i] = e.ID
-	}
+	ids := idsOf(list)
 	d.Skipped = l.skipped
 	if opts.Labels, err = d.locate(opts.root, ids, opts.Labels, opts.Classes, opts.Strict, opts.groups); err != nil {
 		return d, nil, err
@@ -158,6 +123,15 @@ type named struct {
 	Example
 	class string
 	where string // where it is specified; "" for the folder
+}
+
+// idsOf returns the IDs of entries.
+func idsOf(list []named) []string {
+	ids := make([]string, len(list))
+	for i, e := range list {
+		ids[i] = e.ID
+	}
+	return ids
 }
 
 // byFolder lists the images of domain/class/image and domain/image.
@@ -298,7 +272,7 @@ func overrule(list []named, labels []Label) ([]Skipped, error) {
 }
 
 // number gives the classes their numbers.
-func (d *Dataset) number(list []named, perClass map[string]int, opts FolderOptions) ([]entry, error) {
+func (d *Dataset) number(list []named, perClass map[string]int, opts Options) ([]entry, error) {
 	unknown, used := false, make(map[string]*named)
 	for i := range list {
 		unknown = unknown || list[i].class == ""

@@ -19,7 +19,7 @@ func TestFolder(t *testing.T) {
 	fsys["web/cat/empty.png"] = &fstest.MapFile{}
 	fsys["web/cat/sound.webp"] = &fstest.MapFile{Data: []byte("RIFF\x00\x00\x00\x00WAVE")}
 	fsys["web/cat/deeper/11.png"] = fsys["web/cat/10.png"]
-	d, truth, err := Folder(fsys, FolderOptions{})
+	d, truth, err := Folder(fsys, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,23 +73,23 @@ func TestFolderErrors(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		fsys fstest.MapFS
-		opts FolderOptions
+		opts Options
 		want []string
 	}{
-		{"nothing", fstest.MapFS{"a.txt": {}}, FolderOptions{}, []string{"data set folder", "site/class/image"}},
-		{"flat", pictures(t, "a.png", "b.png"), FolderOptions{Name: "mine"}, []string{"data set mine", "no folders", "site/image", "a.png"}},
+		{"nothing", fstest.MapFS{"a.txt": {}}, Options{}, []string{"data set folder", "site/class/image"}},
+		{"flat", pictures(t, "a.png", "b.png"), Options{}, []string{"data set folder", "no folders", "site/image", "a.png"}},
 		{"empty domain", func() fstest.MapFS {
 			m := pictures(t, "d/c/a.png")
 			m["e/c/a.txt"] = &fstest.MapFile{Data: []byte("text")}
 			return m
-		}(), FolderOptions{}, []string{"site e has no images"}},
+		}(), Options{}, []string{"site e has no images"}},
 		{"empty class", func() fstest.MapFS {
 			m := pictures(t, "d/c/a.png", "e/c/a.png")
 			m["e/f"] = &fstest.MapFile{Mode: fs.ModeDir}
 			m["d/b/note.txt"] = &fstest.MapFile{Data: []byte("text")}
 			return m
-		}(), FolderOptions{}, []string{"class b, f"}},
-		{"exclude", pictures(t, "d/c/a.png", "d/c/b.png"), FolderOptions{Exclude: []string{"d/c/b.png", "d/c/x.png"}},
+		}(), Options{}, []string{"class b, f"}},
+		{"exclude", pictures(t, "d/c/a.png", "d/c/b.png"), Options{Exclude: []string{"d/c/b.png", "d/c/x.png"}},
 			[]string{"no image d/c/x.png to exclude"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestFolderErrors(t *testing.T) {
 }
 
 func TestFolderExclude(t *testing.T) {
-	d, _, err := Folder(pictures(t, "d/c/a.png", "d/c/b.png"), FolderOptions{Exclude: []string{"d/c/b.png"}})
+	d, _, err := Folder(pictures(t, "d/c/a.png", "d/c/b.png"), Options{Exclude: []string{"d/c/b.png"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestSplit(t *testing.T) {
 	slices.Sort(paths)
 	fsys := pictures(t, paths...)
 	split := func(seed uint64, fsys fs.FS) map[string]Split {
-		d, _, err := Folder(fsys, FolderOptions{Seed: seed})
+		d, _, err := Folder(fsys, Options{Seed: seed})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +172,7 @@ func ExampleFolder() {
 		}
 	}
 	// On disk: os.DirFS("my/images")
-	d, truth, err := Folder(fsys, FolderOptions{Seed: 1})
+	d, truth, err := Folder(fsys, Options{Seed: 1})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -23,7 +23,7 @@ func twelve(t testing.TB) (fstest.MapFS, *Dataset) {
 	for i := range 12 {
 		fsys[fmt.Sprintf("d%d/c%d/%02d.png", i%2, i%3, i)] = pngFile(t, noise(uint64(i), 5+i, 9))
 	}
-	d, _, err := Folder(fsys, FolderOptions{})
+	d, _, err := Folder(fsys, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestPrepareUnreadable(t *testing.T) {
 	for i := range 7 {
 		fsys[fmt.Sprintf("d0/c0/half%d.jpg", i)] = jpg
 	}
-	d, _, err := Folder(fsys, FolderOptions{})
+	d, _, err := Folder(fsys, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestPrepareUnreadable(t *testing.T) {
 	for _, id := range names {
 		fsys2[id] = jpg
 	}
-	d, _, err = Folder(fsys2, FolderOptions{Exclude: names})
+	d, _, err = Folder(fsys2, Options{Exclude: names})
 	if err != nil {
 		t.Fatal(err)
 	}

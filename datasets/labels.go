@@ -166,7 +166,7 @@ func readLabelsJSON(r *bufio.Reader, path string) ([]Label, error) {
 			return list, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, bare(err))
+			return nil, fmt.Errorf("%s: %w", path, regular.Bare(err))
 		}
 	}
 }

@@ -21,7 +21,7 @@ func mixedFolder(t testing.TB) fstest.MapFS {
 
 func TestFolderUnlabelled(t *testing.T) {
 	fsys := mixedFolder(t)
-	d, truth, err := Folder(fsys, FolderOptions{Labels: []Label{{ID: "north/=cmd|calc.png", Class: "cat"}, {ID: `.\south\a.png`, Class: "dog", Where: "x.csv:3"}}})
+	d, truth, err := Folder(fsys, Options{Labels: []Label{{ID: "north/=cmd|calc.png", Class: "cat"}, {ID: `.\south\a.png`, Class: "dog", Where: "x.csv:3"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,19 +37,19 @@ func TestFolderUnlabelled(t *testing.T) {
 	}
 
 	// The order of given classes stays, and one may have no image.
-	d, truth, err = Folder(fsys, FolderOptions{Classes: []string{"zebra", "dog", "ant"}})
+	d, truth, err = Folder(fsys, Options{Classes: []string{"zebra", "dog", "ant"}})
 	if err != nil || !slices.Equal(d.Classes, []string{"zebra", "dog", "ant"}) || truth.Class(len(d.Examples)-1) != 1 {
 		t.Errorf("classes %q, %v", d.Classes, err)
 	}
 	// No name at all is enough to look at the images.
-	d, truth, err = Folder(pictures(t, "north/1.png", "south/2.png"), FolderOptions{})
+	d, truth, err = Folder(pictures(t, "north/1.png", "south/2.png"), Options{})
 	if err != nil || len(d.Classes) != 0 || d.Len() != 2 || truth.Known() != 0 {
 		t.Errorf("%v", err)
 	}
 	// A folder without images names a class, while there are images that may be of it.
 	named := pictures(t, "north/1.png")
 	named["north/dog"] = &fstest.MapFile{Mode: fs.ModeDir}
-	if d, _, err = Folder(named, FolderOptions{}); err != nil || !slices.Equal(d.Classes, []string{"dog"}) {
+	if d, _, err = Folder(named, Options{}); err != nil || !slices.Equal(d.Classes, []string{"dog"}) {
 		t.Errorf("classes %q, %v", d.Classes, err)
 	}
 }
@@ -68,14 +68,14 @@ func TestSplitFewLabels(t *testing.T) {
 	for _, c := range []struct {
 		what string
 		fsys fs.FS
-		opts FolderOptions
+		opts Options
 		want string
 	}{
-		{"class folders", folders, FolderOptions{}, "cat 1, owl 1"},
-		{"some without a class", pictures(t, names...), FolderOptions{}, "cat 1"},
-		{"five labels", pictures(t, names...), FolderOptions{Labels: list}, "cat 1, cow 1"},
-		{"four labels", pictures(t, names...), FolderOptions{Labels: list[:4]}, "cat 1"},
-		{"a label in class folders", folders, FolderOptions{Labels: []Label{{ID: "north/dog/1.png", Class: "owl"}}}, "cat 1"},
+		{"class folders", folders, Options{}, "cat 1, owl 1"},
+		{"some without a class", pictures(t, names...), Options{}, "cat 1"},
+		{"five labels", pictures(t, names...), Options{Labels: list}, "cat 1, cow 1"},
+		{"four labels", pictures(t, names...), Options{Labels: list[:4]}, "cat 1"},
+		{"a label in class folders", folders, Options{Labels: []Label{{ID: "north/dog/1.png", Class: "owl"}}}, "cat 1"},
 	} {
 		d, truth, err := Folder(c.fsys, c.opts)
 		if err != nil {
@@ -101,7 +101,7 @@ func TestSplitFewLabels(t *testing.T) {
 func TestFolderNoneOfThese(t *testing.T) {
 	fsys := pictures(t, "north/cat/1.png", "north/cat/2.png", "north/3.png", "south/4.png", "south/5.png")
 	list := []Label{{ID: "north/3.png", Class: "None of these"}, {ID: "north/cat/2.png", Class: "none of these"}, {ID: "south/4.png", Class: "dog"}}
-	d, _, err := Folder(fsys, FolderOptions{Labels: list})
+	d, _, err := Folder(fsys, Options{Labels: list})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,12 +109,12 @@ func TestFolderNoneOfThese(t *testing.T) {
 	if !slices.Equal(d.Classes, []string{"cat", "dog"}) || len(d.Examples) != 3 || !slices.Equal(d.Skipped, want) {
 		t.Errorf("classes %q, %d images, left out %v", d.Classes, len(d.Examples), d.Skipped)
 	}
-	d, _, err = Folder(fsys, FolderOptions{Labels: list[1:], Classes: []string{"cat", "dog", "none of these"}})
+	d, _, err = Folder(fsys, Options{Labels: list[1:], Classes: []string{"cat", "dog", "none of these"}})
 	if err != nil || len(d.Examples) != 5 || len(d.Skipped) != 0 {
 		t.Errorf("a class: %+v, %v", d, err)
 	}
 	twice := append(list, Label{ID: "north/3.png", Class: "cat", Where: "l.csv:9"})
-	if _, _, err := Folder(fsys, FolderOptions{Labels: twice}); err == nil || !strings.Contains(err.Error(), `l.csv:9: north/3.png is "cat" here, but "none of these"`) {
+	if _, _, err := Folder(fsys, Options{Labels: twice}); err == nil || !strings.Contains(err.Error(), `l.csv:9: north/3.png is "cat" here, but "none of these"`) {
 		t.Errorf("two labels: %v", err)
 	}
 }
@@ -122,21 +122,21 @@ func TestFolderNoneOfThese(t *testing.T) {
 func TestFolderLabelErrors(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		opts FolderOptions
+		opts Options
 		more string
 		want []string
 	}{
-		{"class folder", FolderOptions{Classes: []string{"cat", "cow"}}, "", []string{"south/dog", `class "dog" is not one of the 2 classes: cat; cow`}},
-		{"class of a label", FolderOptions{Classes: []string{"cat", "dog"}, Labels: []Label{{ID: "north/1.png", Class: "cow", Where: "l.csv:7"}}}, "",
+		{"class folder", Options{Classes: []string{"cat", "cow"}}, "", []string{"south/dog", `class "dog" is not one of the 2 classes: cat; cow`}},
+		{"class of a label", Options{Classes: []string{"cat", "dog"}, Labels: []Label{{ID: "north/1.png", Class: "cow", Where: "l.csv:7"}}}, "",
 			[]string{"l.csv:7: class \"cow\" is not one"}},
-		{"image", FolderOptions{Labels: []Label{{ID: "north/9.png", Class: "cow", Where: "l.csv:7"}}}, "", []string{"l.csv:7: \"north/9.png\" is no image"}},
-		{"escape", FolderOptions{Labels: []Label{{ID: "north/../../etc/passwd", Class: "cow", Where: "l.csv:7"}}}, "", []string{"is no image"}},
-		{"two", FolderOptions{Labels: []Label{{ID: "north/1.png", Class: "cow", Where: "l.csv:7"}, {ID: "north/1.png", Class: "cat", Where: "l.csv:9"}}}, "",
+		{"image", Options{Labels: []Label{{ID: "north/9.png", Class: "cow", Where: "l.csv:7"}}}, "", []string{"l.csv:7: \"north/9.png\" is no image"}},
+		{"escape", Options{Labels: []Label{{ID: "north/../../etc/passwd", Class: "cow", Where: "l.csv:7"}}}, "", []string{"is no image"}},
+		{"two", Options{Labels: []Label{{ID: "north/1.png", Class: "cow", Where: "l.csv:7"}, {ID: "north/1.png", Class: "cat", Where: "l.csv:9"}}}, "",
 			[]string{`l.csv:9: north/1.png is "cat" here, but "cow" at l.csv:7`}},
-		{"newline", FolderOptions{Labels: []Label{{ID: "north/1.png", Class: "a,\nb"}}}, "", []string{`class "a,\nb" has a newline`}},
-		{"classes", FolderOptions{Classes: []string{"cat", "cat"}}, "", []string{`class "cat" is there twice`}},
-		{"newline in a folder", FolderOptions{}, "south/a,\nb/1.png", []string{"site south", `class "a,\nb" has a newline`}},
-		{"newline in a domain", FolderOptions{}, "so\nuth/a/1.png", []string{`site folder "so\nuth" has a newline`}},
+		{"newline", Options{Labels: []Label{{ID: "north/1.png", Class: "a,\nb"}}}, "", []string{`class "a,\nb" has a newline`}},
+		{"classes", Options{Classes: []string{"cat", "cat"}}, "", []string{`class "cat" is there twice`}},
+		{"newline in a folder", Options{}, "south/a,\nb/1.png", []string{"site south", `class "a,\nb" has a newline`}},
+		{"newline in a domain", Options{}, "so\nuth/a/1.png", []string{`site folder "so\nuth" has a newline`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			fsys := mixedFolder(t)
@@ -152,7 +152,7 @@ func TestFolderLabelErrors(t *testing.T) {
 func TestCheckUnlabelled(t *testing.T) {
 	fsys := mixedFolder(t)
 	fsys["south/new\nline.png"] = fsys["north/1.png"]
-	d, truth, err := Folder(fsys, FolderOptions{Labels: []Label{{ID: "south/dog/1.png", Class: "cat"}}})
+	d, truth, err := Folder(fsys, Options{Labels: []Label{{ID: "south/dog/1.png", Class: "cat"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

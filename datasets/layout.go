@@ -2,7 +2,6 @@ package datasets
 
 import (
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -129,45 +128,33 @@ func (l *layout) of(id string) (site, class, split, why string, ok bool) {
 // byLayout lists the images of all folders, with their domains and classes by a layout.
 func (l *lister) byLayout(rule *layout, perClass map[string]int) (domains []string, list []named, err error) {
 	sites := make(map[string][]named)
-	for open := []string{"."}; len(open) > 0; {
-		here := open[len(open)-1]
-		open = open[:len(open)-1]
-		folders, files, err := l.read(here)
-		if err != nil {
-			return nil, nil, err
+	err = l.walkImages(func(id string) error {
+		site, class, split, why, ok := rule.of(id)
+		if !ok {
+			l.skip(id, why)
+			return nil
 		}
-		for _, name := range folders {
-			open = append(open, path.Join(here, name))
+		e := named{Example: Example{ID: id}}
+		if split != "" {
+			if e.Split, ok = ParseSplit(split); !ok {
+				return fmt.Errorf("%s: the folder %q is no split, such as train, val or test; in a layout * stands for a folder of any name", id, split)
+			}
+			l.splits = true
 		}
-		ids, err := l.pick(here, files)
-		if err != nil {
-			return nil, nil, err
+		if e.class = SameName(class); e.class == Unlabelled {
+			e.class = ""
 		}
-		for _, id := range ids {
-			site, class, split, why, ok := rule.of(id)
-			if !ok {
-				l.skip(id, why)
-				continue
+		if e.class != "" {
+			if err := ValidClass(e.class); err != nil {
+				return fmt.Errorf("%s: %w", id, err)
 			}
-			e := named{Example: Example{ID: id}}
-			if split != "" {
-				if e.Split, ok = ParseSplit(split); !ok {
-					return nil, nil, fmt.Errorf("%s: the folder %q is no split, such as train, val or test; in a layout * stands for a folder of any name", id, split)
-				}
-				l.splits = true
-			}
-			site, class = SameName(site), SameName(class)
-			if class == Unlabelled {
-				class = ""
-			}
-			if class != "" {
-				if err := ValidClass(class); err != nil {
-					return nil, nil, fmt.Errorf("%s: %w", id, err)
-				}
-			}
-			e.class = class
-			sites[site] = append(sites[site], e)
 		}
+		site = SameName(site)
+		sites[site] = append(sites[site], e)
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	for site := range sites {
 		if strings.ContainsFunc(site, unprintable) {

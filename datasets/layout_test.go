@@ -63,7 +63,7 @@ func TestRecognise(t *testing.T) {
 			if err != nil || got != c.want {
 				t.Fatalf("%q, %v, want %q", got, err, c.want)
 			}
-			d, truth, err := Folder(c.fsys, FolderOptions{Layout: got, Classes: classes})
+			d, truth, err := Folder(c.fsys, Options{Layout: got, Classes: classes})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +100,7 @@ func TestUnclearLayout(t *testing.T) {
 	}
 	wantError(t, unclear, "such as ", "--layout '{site}/{class}/{name}' reads them as classes, --layout '{site}/**/{name}' does not")
 	for _, template := range []string{WithClasses, WithoutClasses} {
-		if d, _, err := Folder(days, FolderOptions{Layout: template}); err != nil || d.Len() != len(days) || len(d.Classes) != map[string]int{WithClasses: 4}[template] {
+		if d, _, err := Folder(days, Options{Layout: template}); err != nil || d.Len() != len(days) || len(d.Classes) != map[string]int{WithClasses: 4}[template] {
 			t.Errorf("%s: %v, %v", template, d, err)
 		}
 	}
@@ -115,7 +115,7 @@ func TestUnclearLayout(t *testing.T) {
 
 func TestLayout(t *testing.T) {
 	fsys := crossed("2024", "north_1 south_1 south_2", "cat dog")
-	d, truth, err := Folder(fsys, FolderOptions{Layout: "2024/*/{class}/{name}", SiteRule: "/(north|south)_"})
+	d, truth, err := Folder(fsys, Options{Layout: "2024/*/{class}/{name}", SiteRule: "/(north|south)_"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,11 +128,11 @@ func TestLayout(t *testing.T) {
 			t.Errorf("%s: %v", id, ok)
 		}
 	}
-	d, _, err = Folder(fsys, FolderOptions{SiteRule: "north_1"})
+	d, _, err = Folder(fsys, Options{SiteRule: "north_1"})
 	if err != nil || len(d.Skipped) != 8 || !strings.Contains(d.Skipped[0].Reason, "the site rule north_1 does not match") {
 		t.Errorf("%v, %v", d, err)
 	}
-	_, _, err = Folder(fsys, FolderOptions{Layout: "{site}/{name}"})
+	_, _, err = Folder(fsys, Options{Layout: "{site}/{name}"})
 	wantError(t, err, "no images", "12 files left out, first 2024/", "not of the layout {site}/{name}")
 	for template, want := range map[string]string{
 		"{site}/{class}": "want {name} at its end", "{name}/{class}": "{name}", "{site}/{site}/{name}": "twice",

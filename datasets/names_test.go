@@ -15,7 +15,7 @@ func TestEquivalentNames(t *testing.T) {
 	for i, p := range []string{"H\u00f6he/" + composed + "/0.png", "Ho\u0308he/" + decomposed + "/1.png", "S/" + decomposed + "/" + decomposed + ".png", "S/Fuchs/0.png"} {
 		fsys[p] = pngFile(t, noise(uint64(i), 4, 4))
 	}
-	for name, o := range map[string]FolderOptions{
+	for name, o := range map[string]Options{
 		"folders": {},
 		"given":   {Classes: []string{decomposed, "Fuchs"}},
 		"layout":  {Layout: "{site}/{class}/{name}"},

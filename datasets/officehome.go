@@ -29,17 +29,6 @@ var (
 // officeHomeFolders are where OfficeHome looks for the domain folders.
 var officeHomeFolders = []string{".", "office_home_dg", "office_home", "OfficeHomeDataset_10072016", "OfficeHome", "images"}
 
-// OfficeHomeOptions are the settings of OfficeHome.
-type OfficeHomeOptions struct {
-	// Seed draws the train/val split of the original archive, which has none.
-	Seed uint64
-	// Exclude lists IDs to leave out, as in FolderOptions.
-	Exclude []string
-
-	known  index // see lister
-	groups *grouper
-}
-
 // OfficeHome opens Office-Home: the domains art, clipart, product, real_world and 65 classes in
 // byte order.
 //
@@ -54,7 +43,7 @@ type OfficeHomeOptions struct {
 //
 // A missing or empty domain folder is an error. Otherwise any part of the data set can be
 // loaded; Dataset.Differences lists differences from the published counts.
-func OfficeHome(fsys fs.FS, opts OfficeHomeOptions) (*Dataset, Truth, error) {
+func OfficeHome(fsys fs.FS, opts Options) (*Dataset, Truth, error) {
 	d := &Dataset{
 		Name:    "officehome",
 		Domains: slices.Clone(officeHomeDomains),

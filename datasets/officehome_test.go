@@ -52,7 +52,7 @@ func TestOfficeHomeLayouts(t *testing.T) {
 		}, "Art/000_Alarm_Clock/00001.jpg"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d, truth, err := OfficeHome(wholeOfficeHome(c.dir), OfficeHomeOptions{Seed: 1})
+			d, truth, err := OfficeHome(wholeOfficeHome(c.dir), Options{Seed: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +83,7 @@ func TestOfficeHomePart(t *testing.T) {
 		"clipart/val/alarm clock/1.jpg", "clipart/test/Bed/2.jpg", "product/Mug/1.jpg", "real-world/Toothbrush/1.jpg")
 	fsys["imagelist.txt"] = &fstest.MapFile{}
 	fsys["Art/Table/x.gif"] = &fstest.MapFile{Data: []byte("GIF90a..")}
-	d, truth, err := OfficeHome(fsys, OfficeHomeOptions{})
+	d, truth, err := OfficeHome(fsys, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,12 +128,12 @@ func TestOfficeHomeErrors(t *testing.T) {
 		{"class twice", []string{"art/Bed/1.png", "art/003_Bed/1.png", "clipart/Bed/1.png"}, []string{"in art", `"003_Bed"`, "class Bed"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, _, err := OfficeHome(pictures(t, c.paths...), OfficeHomeOptions{})
+			_, _, err := OfficeHome(pictures(t, c.paths...), Options{})
 			wantError(t, err, append(c.want, "data set officehome")...)
 		})
 	}
 	fsys := pictures(t, "art/Bed/1.png", "clipart/Bed/1.png", "product/Bed/1.png")
 	fsys["real_world/Bed/1.txt"] = &fstest.MapFile{Data: bytes.Repeat([]byte("x"), 20)}
-	_, _, err := OfficeHome(fsys, OfficeHomeOptions{})
+	_, _, err := OfficeHome(fsys, Options{})
 	wantError(t, err, `"real_world" has no images`)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ledg-go/ledg/datasets/foreign"
+	"github.com/ledg-go/ledg/datasets/regular"
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
@@ -21,11 +22,11 @@ type Options struct {
 	Seed uint64
 	// SplitsDir is the folder of the PACS lists; empty searches the root and its parent.
 	SplitsDir string
-	// Exclude lists IDs of files to leave out, as in FolderOptions.
+	// Exclude lists IDs of files to leave out, such as damaged images. An unknown ID is an error.
 	Exclude []string
 	// Patterns leave out files and folders of images that are Yours: one without a slash by their
-	// names, another by their whole paths, in which ** stands for any folders. Damaged is as in
-	// FolderOptions.
+	// names, another by their whole paths, in which ** stands for any folders. Damaged are
+	// images to leave out because they cannot be decoded; the reasons go to Dataset.Skipped.
 	Patterns []string
 	// Layout reads sites and classes in the paths of images that are Yours, such as
 	// {site}/{class}/{name}; SiteRule is a regular expression over paths that names sites. Both
@@ -35,10 +36,13 @@ type Options struct {
 	// CacheDir is the folder for Prepare. Cached information about unchanged files is used
 	// without opening them.
 	CacheDir string
-	// Classes, Labels and Strict are as in FolderOptions, for data sets that are Yours.
+	// Classes are the class names of a data set that is Yours, in index order. Nil uses the classes
+	// of class folders and Labels, in byte order.
 	Classes []string
-	Labels  []Label
-	Strict  bool
+	// Labels are classes of its images, which take precedence over class folders. IDs may have
+	// backslashes or a leading ./. Strict makes a label of an image that is not there an error.
+	Labels []Label
+	Strict bool
 	// Group is a rule that maps IDs to groups; see ParseGroup. It replaces the groups of Labels.
 	// With a rule, images may also lie one folder deeper. If Classes are specified, so may a
 	// folder in a domain that is not a class.
@@ -55,8 +59,10 @@ type Options struct {
 	// listed; it may be nil.
 	Looked func(files int)
 
-	known  index
-	groups *grouper
+	root   string // the folder of one's own images, absolute, if known
+	known  index  // see lister
+	leaves func(id string) error
+	groups *grouper // and with a rule, folders in folders are read
 }
 
 // Open opens the data set called name, one of Names, in the folder root, which is ignored for
@@ -135,7 +141,7 @@ func filePath(root string) (string, error) {
 	}
 	info, err := os.Stat(root)
 	if err != nil {
-		return "", fmt.Errorf("file %s: %w", root, bare(err))
+		return "", fmt.Errorf("file %s: %w", root, regular.Bare(err))
 	}
 	if info.IsDir() {
 		return "", fmt.Errorf("%s is a folder, want a .npz, .safetensors or .parquet file", root)
@@ -165,7 +171,7 @@ func folderPath(root string) (string, error) {
 		return "", &GoneError{root}
 	}
 	if err != nil {
-		return "", fmt.Errorf("root folder %s: %w", root, bare(err))
+		return "", fmt.Errorf("root folder %s: %w", root, regular.Bare(err))
 	}
 	if !info.IsDir() {
 		return "", cmp.Or(foreign.Check(root), fmt.Errorf("root %s is not a folder", root))
@@ -174,16 +180,16 @@ func folderPath(root string) (string, error) {
 }
 
 func openFolder(root string, opts Options) (*Dataset, Truth, error) {
-	o := FolderOptions{root: root, Seed: opts.Seed, Exclude: opts.Exclude, Patterns: opts.Patterns, Layout: opts.Layout, SiteRule: opts.SiteRule, Damaged: opts.Damaged, Classes: opts.Classes, Labels: opts.Labels, Strict: opts.Strict, known: opts.known, looked: opts.Looked, groups: opts.groups}
+	opts.root = root
 	if !opts.FollowLinks {
 		r, err := os.OpenRoot(root)
 		if err != nil {
 			return nil, Truth{}, fmt.Errorf("data set folder: %w", err)
 		}
 		defer r.Close()
-		o.leaves = leaves(r, root)
+		opts.leaves = leaves(r, root)
 	}
-	d, t, err := Folder(os.DirFS(root), o)
+	d, t, err := Folder(os.DirFS(root), opts)
 	return d, t, unread(err, root)
 }
 
@@ -214,20 +220,19 @@ func leaves(r *os.Root, root string) func(id string) error {
 }
 
 func openPACS(root string, opts Options) (*Dataset, Truth, error) {
-	p := PACSOptions{Exclude: opts.Exclude}
+	var splits fs.FS
 	if opts.SplitsDir != "" {
 		dir, err := folderPath(opts.SplitsDir)
 		if err != nil {
 			return nil, Truth{}, fmt.Errorf("data set pacs: lists: %w", err)
 		}
-		p.Splits = os.DirFS(dir)
+		splits = os.DirFS(dir)
 	}
-	d, t, err := PACS(os.DirFS(root), p)
+	d, t, err := PACS(os.DirFS(root), splits, opts.Exclude)
 	if errors.Is(err, errNoLists) {
 		// The lists may lie beside a root that holds images alone.
 		if splits, beside := findPACSLists(os.DirFS(filepath.Dir(root))); beside == nil {
-			p.Splits = splits
-			return PACS(os.DirFS(root), p)
+			return PACS(os.DirFS(root), splits, opts.Exclude)
 		}
 	}
 	return d, t, err

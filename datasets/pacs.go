@@ -27,14 +27,6 @@ var (
 		"Train val splits and h5py files pre-read"}
 )
 
-// PACSOptions are the settings of PACS.
-type PACSOptions struct {
-	// Splits is the folder of the official lists. Nil searches the root.
-	Splits fs.FS
-	// Exclude lists IDs to leave out, as in FolderOptions.
-	Exclude []string
-}
-
 // PACS opens PACS with the official train and crossval lists as Train and Val: the domains
 // art_painting, cartoon, photo, sketch and the classes dog, elephant, giraffe, guitar, horse,
 // house, person, in this order.
@@ -49,7 +41,7 @@ type PACSOptions struct {
 // image that is missing, listed twice, or listed with a label other than its folder is an error
 // that names list and line. Other lists work, too, such as lists of a subset; Dataset.Differences
 // lists differences from the published counts.
-func PACS(fsys fs.FS, opts PACSOptions) (*Dataset, Truth, error) {
+func PACS(fsys, splits fs.FS, exclude []string) (*Dataset, Truth, error) {
 	d := &Dataset{Name: "pacs", Domains: slices.Clone(pacsDomains), Classes: slices.Clone(pacsClasses)}
 	fail := func(err error) (*Dataset, Truth, error) {
 		return nil, Truth{}, fmt.Errorf("data set pacs: %w", err)
@@ -63,7 +55,6 @@ func PACS(fsys fs.FS, opts PACSOptions) (*Dataset, Truth, error) {
 	if err != nil {
 		return fail(err)
 	}
-	splits := opts.Splits
 	if splits == nil {
 		splits, err = findPACSLists(root, images)
 		if err != nil {
@@ -74,7 +65,7 @@ func PACS(fsys fs.FS, opts PACSOptions) (*Dataset, Truth, error) {
 	if err != nil {
 		return fail(err)
 	}
-	entries, skipped, err := matchPACS(images, lists, opts.Exclude)
+	entries, skipped, err := matchPACS(images, lists, exclude)
 	if err != nil {
 		return fail(err)
 	}

@@ -37,7 +37,7 @@ func readPACSLists(splits fs.FS) ([]listed, error) {
 			name := listName(domain, s)
 			data, err := regular.ReadFS(splits, name, maxClasses)
 			if err != nil {
-				return nil, fmt.Errorf("list %s: %w", name, bare(err))
+				return nil, fmt.Errorf("list %s: %w", name, regular.Bare(err))
 			}
 			lines, err := parsePACSList(name, data, k, s)
 			if err != nil {

@@ -37,7 +37,7 @@ func TestPACSLayouts(t *testing.T) {
 		{"images", "images/splits"}, {"kfold", "Train val splits and h5py files pre-read"},
 	} {
 		t.Run(c.images+" "+c.lists, func(t *testing.T) {
-			d, truth, err := PACS(smallPACS(t, c.images, c.lists), PACSOptions{})
+			d, truth, err := PACS(smallPACS(t, c.images, c.lists), nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -54,13 +54,13 @@ func TestPACSLayouts(t *testing.T) {
 
 func TestPACSSplitsOption(t *testing.T) {
 	all := smallPACS(t, "images", "elsewhere")
-	_, _, err := PACS(all, PACSOptions{})
+	_, _, err := PACS(all, nil, nil)
 	wantError(t, err, "data set pacs", "lists are missing", "art_painting_train_kfold.txt", "pacs_kfolds")
 	lists, err := all.Sub("elsewhere")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := PACS(all, PACSOptions{Splits: lists}); err != nil {
+	if _, _, err := PACS(all, lists, nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -84,7 +84,7 @@ func TestPACSSkips(t *testing.T) {
 		f.Data = []byte(strings.Join(lines, ""))
 	}
 	fsys["sketch_test_kfold.txt"] = &fstest.MapFile{Data: []byte("sketch/dog/v.jpg 1\n")}
-	d, truth, err := PACS(fsys, PACSOptions{Exclude: []string{"cartoon/guitar/v.jpg"}})
+	d, truth, err := PACS(fsys, nil, []string{"cartoon/guitar/v.jpg"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,17 +123,17 @@ func TestPACSErrors(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			fsys := smallPACS(t, ".", ".")
 			fsys[c.file].Data = []byte(c.text)
-			_, _, err := PACS(fsys, PACSOptions{})
+			_, _, err := PACS(fsys, nil, nil)
 			wantError(t, err, c.want...)
 		})
 	}
 	fsys := smallPACS(t, ".", "splits")
 	delete(fsys, "splits/cartoon_crossval_kfold.txt")
-	_, _, err := PACS(fsys, PACSOptions{})
+	_, _, err := PACS(fsys, nil, nil)
 	wantError(t, err, "cartoon_crossval_kfold.txt", "does not exist")
-	_, _, err = PACS(fstest.MapFS{"a/b": {}}, PACSOptions{})
+	_, _, err = PACS(fstest.MapFS{"a/b": {}}, nil, nil)
 	wantError(t, err, "art_painting", "pacs128")
-	_, _, err = PACS(smallPACS(t, ".", "."), PACSOptions{Exclude: []string{"x.png"}})
+	_, _, err = PACS(smallPACS(t, ".", "."), nil, []string{"x.png"})
 	wantError(t, err, "x.png")
 }
 

@@ -47,7 +47,7 @@ func TestCheckPictures(t *testing.T) {
 	for _, name := range []string{"east/1.png~", "east/2.png.part", "west/.4.png.icloud"} {
 		fsys[name] = fsys["east/1.png"]
 	}
-	d, truth, err := Folder(fsys, FolderOptions{Classes: []string{"deer"}})
+	d, truth, err := Folder(fsys, Options{Classes: []string{"deer"}})
 	if err != nil {
 		t.Fatal(err)
 	}

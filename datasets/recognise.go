@@ -70,23 +70,18 @@ func (e *UnclearError) Error() string {
 func Recognise(fsys fs.FS, patterns, classes []string, labels []Label) (template string, err error) {
 	l := &lister{fsys: fsys, patterns: patterns, leaves: func(string) error { return fs.ErrInvalid }}
 	var dirs [][]string // of images, by their elements
-	for open := []string{"."}; len(open) > 0; {
-		here := open[len(open)-1]
-		open = open[:len(open)-1]
-		folders, files, err := l.read(here)
-		if err != nil {
-			return "", err
+	err = l.walk(func(dir string, files []string) error {
+		switch {
+		case !slices.ContainsFunc(files, ImageName):
+		case dir == ".":
+			dirs = append(dirs, nil)
+		default:
+			dirs = append(dirs, strings.Split(dir, "/"))
 		}
-		for _, name := range folders {
-			open = append(open, path.Join(here, name))
-		}
-		if slices.ContainsFunc(files, ImageName) {
-			if here == "." {
-				dirs = append(dirs, nil)
-			} else {
-				dirs = append(dirs, strings.Split(here, "/"))
-			}
-		}
+		return nil
+	})
+	if err != nil {
+		return "", err
 	}
 	r := &recogniser{classes: make(map[string]bool), closed: classes != nil}
 	for _, name := range classes {

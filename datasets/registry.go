@@ -95,7 +95,7 @@ var registry = []Info{
 			ManyClasses: true,
 		},
 		open: func(root string, opts Options) (*Dataset, Truth, error) {
-			return OfficeHome(os.DirFS(root), OfficeHomeOptions{Seed: opts.Seed, Exclude: opts.Exclude, known: opts.known, groups: opts.groups})
+			return OfficeHome(os.DirFS(root), opts)
 		},
 	},
 	{

@@ -3,7 +3,6 @@ package datasets
 import (
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 
 	"github.com/ledg-go/ledg/datasets/rgb"
@@ -35,33 +34,19 @@ func Site(root string, classes []string, followLinks bool, decoding rgb.Decoding
 	}
 	d := &Dataset{Name: "site", Domains: []string{filepath.Base(dir)}, Classes: classes}
 	var entries []entry
-	for open := []string{"."}; len(open) > 0; {
-		here := open[len(open)-1]
-		open = open[:len(open)-1]
-		folders, files, err := l.read(here)
-		if err != nil {
-			return fail(err)
-		}
-		for _, name := range folders {
-			open = append(open, path.Join(here, name))
-		}
-		ids, err := l.pick(here, files)
-		if err != nil {
-			return fail(err)
-		}
-		for _, id := range ids {
-			entries = append(entries, entry{Example: Example{ID: id}, class: Unknown})
-		}
-	}
-	there := make(map[string]bool, len(entries))
-	for _, e := range entries {
-		there[e.ID] = true
-	}
-	for _, id := range also {
+	there := make(map[string]bool)
+	add := func(id string) error {
 		if !there[id] {
 			there[id] = true
 			entries = append(entries, entry{Example: Example{ID: id}, class: Unknown})
 		}
+		return nil
+	}
+	if err := l.walkImages(add); err != nil {
+		return fail(err)
+	}
+	for _, id := range also {
+		add(id)
 	}
 	d.Skipped = l.skipped
 	if len(entries) == 0 {

@@ -57,11 +57,7 @@ const noSite = "the table of labels names the sites, and none for it"
 // bySite gives the images of a listing the domains that labels name, if they do. Where these are the folders'
 // domains, images that the labels do not name keep theirs; else they are left out.
 func (l *lister) bySite(domains []string, list []named, labels []Label, perClass map[string]int) ([]string, []named, error) {
-	ids := make([]string, len(list))
-	for i, e := range list {
-		ids[i] = e.ID
-	}
-	numbers, names, err := resite(ids, labels)
+	numbers, names, err := resite(idsOf(list), labels)
 	if err != nil || names == nil {
 		return domains, list, err
 	}
@@ -93,11 +89,7 @@ func (l *lister) bySplit(list []named, labels []Label) (by string, err error) {
 	if l.splits {
 		by = "split folders"
 	}
-	ids := make([]string, len(list))
-	for i, e := range list {
-		ids[i] = e.ID
-	}
-	splits, column, err := splitsOf(ids, labels)
+	splits, column, err := splitsOf(idsOf(list), labels)
 	for i, s := range splits {
 		list[i].Split = s
 	}

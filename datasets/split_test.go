@@ -67,7 +67,7 @@ func TestSplits(t *testing.T) {
 			if err != nil || got != c.template {
 				t.Fatalf("%q, %v, want %q", got, err, c.template)
 			}
-			d, truth, err := Folder(c.fsys, FolderOptions{Layout: got, Classes: classes, Labels: c.labels})
+			d, truth, err := Folder(c.fsys, Options{Layout: got, Classes: classes, Labels: c.labels})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,17 +92,17 @@ func TestSplits(t *testing.T) {
 		})
 	}
 	for _, c := range []struct {
-		o    FolderOptions
+		o    Options
 		want string
 	}{
-		{FolderOptions{Layout: "{split}/{class}/{name}"}, "is no split, such as train, val or test"},
-		{FolderOptions{Labels: table("north/cat/0.png  fold3")}, `labels.csv:2: the split of north/cat/0.png is "fold3", want train, val or test`},
-		{FolderOptions{Labels: append(table("north/cat/0.png  test"), table("north/cat/0.png  train")...)}, `of split "train" here, but of "test"`},
+		{Options{Layout: "{split}/{class}/{name}"}, "is no split, such as train, val or test"},
+		{Options{Labels: table("north/cat/0.png  fold3")}, `labels.csv:2: the split of north/cat/0.png is "fold3", want train, val or test`},
+		{Options{Labels: append(table("north/cat/0.png  test"), table("north/cat/0.png  train")...)}, `of split "train" here, but of "test"`},
 	} {
 		_, _, err := Folder(crossed("north south", "cat dog"), c.o)
 		wantError(t, err, c.want)
 	}
-	_, _, err := Folder(crossed("test", "cat dog"), FolderOptions{Layout: "{split}/{class}/{name}"})
+	_, _, err := Folder(crossed("test", "cat dog"), Options{Layout: "{split}/{class}/{name}"})
 	wantError(t, err, "no image is for training")
 }
 
@@ -163,7 +163,7 @@ func TestRareClass(t *testing.T) {
 			t.Fatal(err)
 		}
 		for seed := range uint64(20) {
-			d, truth, err := Folder(fsys, FolderOptions{Seed: seed, groups: g})
+			d, truth, err := Folder(fsys, Options{Seed: seed, groups: g})
 			if err != nil {
 				t.Fatal(err)
 			}

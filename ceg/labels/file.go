@@ -48,7 +48,7 @@ func (l *Ledger) checkLock() error {
 		err = regular.Check(lock, lock.Size())
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: %w", l.lock.Path(), bare(err))
+		return fmt.Errorf("%s: %w", l.lock.Path(), regular.Bare(err))
 	}
 	return nil
 }
@@ -80,7 +80,7 @@ func (l *Ledger) catchUp(locked bool) error {
 			return nil
 		}
 		if err := l.restore(); err != nil {
-			return fmt.Errorf("%s was deleted while it was open, and cannot be written again: %w", l.path, bare(err))
+			return fmt.Errorf("%s was deleted while it was open, and cannot be written again: %w", l.path, regular.Bare(err))
 		}
 		if now, err = os.Stat(l.path); err != nil {
 			return err
@@ -277,17 +277,7 @@ func fold(s *State, r io.Reader, name string) (whole int64, torn []byte, err err
 		err = fmt.Errorf("the line has more than %d bytes", maxLine)
 	}
 	if s.Last() == 0 {
-		return whole, nil, fmt.Errorf("%s:1: is not a line of a ledger, so the file is left as it is: %w", name, bare(err))
+		return whole, nil, fmt.Errorf("%s:1: is not a line of a ledger, so the file is left as it is: %w", name, regular.Bare(err))
 	}
-	return whole, nil, fmt.Errorf("%s:%d: %w", name, s.Last()+1+s.blank, bare(err))
-}
-
-// bare removes the path from an error of a file system, where the message names the
-// file already.
-func bare(err error) error {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		return pathErr.Err
-	}
-	return err
+	return whole, nil, fmt.Errorf("%s:%d: %w", name, s.Last()+1+s.blank, regular.Bare(err))
 }

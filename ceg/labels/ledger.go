@@ -225,7 +225,7 @@ func (l *Ledger) commit(batch []*request) {
 	if err := l.write(text); err != nil {
 		// The state has events that are not on disk.
 		l.state, l.offset = newState(l.classes, l.o), 0
-		fail(fmt.Errorf("%s: %w", l.path, bare(err)))
+		fail(fmt.Errorf("%s: %w", l.path, regular.Bare(err)))
 		return
 	}
 	l.offset += int64(len(text))

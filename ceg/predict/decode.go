@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -94,24 +93,24 @@ func readFile(path string) ([]byte, error) {
 		return nil, noFolder(path)
 	}
 	if err != nil {
-		return nil, bare(err)
+		return nil, regular.Bare(err)
 	}
 	defer f.Close()
 	if _, reason := datasets.NoPhoto(filepath.Base(path)); reason != "" {
 		return nil, errors.New(reason)
 	}
 	if err := rgb.Recognise(path, f); err != nil && !errors.Is(err, io.EOF) {
-		return nil, bare(err)
+		return nil, regular.Bare(err)
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return nil, bare(err)
+		return nil, regular.Bare(err)
 	}
 	var buf bytes.Buffer
 	if info, err := f.Stat(); err == nil {
 		buf.Grow(int(info.Size()))
 	}
 	if _, err := io.Copy(&buf, io.LimitReader(f, rgb.MaxFile)); err != nil {
-		return nil, bare(err)
+		return nil, regular.Bare(err)
 	}
 	return buf.Bytes(), nil
 }
@@ -125,18 +124,9 @@ func noFolder(path string) error {
 		_, err = f.ReadDir(1)
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("the folder cannot be listed: %w", bare(err))
+		return fmt.Errorf("the folder cannot be listed: %w", regular.Bare(err))
 	}
 	return errors.New("it is no file but a folder")
-}
-
-// bare takes the path off an error: the error is stored beside it.
-func bare(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
 }
 
 // Picture reads an image file as a viewer shows it, at its own size.

@@ -148,3 +148,12 @@ func (l *lines) Read(p []byte) (int, error) {
 		rest, l.since = rest[i+1:], 0
 	}
 }
+
+// Bare removes the path from an error of a file system, for a message that names the file already.
+func Bare(err error) error {
+	var named *fs.PathError
+	if errors.As(err, &named) {
+		return named.Err
+	}
+	return err
+}

@@ -69,7 +69,7 @@ func TestLargeExports(t *testing.T) {
 	for i := range many {
 		files[fmt.Sprintf("d/%d.png", i)] = &fstest.MapFile{Data: []byte("\x89PNG\r\n\x1a\n")}
 	}
-	d, _, err := datasets.Folder(files, datasets.FolderOptions{Classes: []string{"cat", "dog"}})
+	d, _, err := datasets.Folder(files, datasets.Options{Classes: []string{"cat", "dog"}})
 	if err != nil {
 		t.Fatal(err)
 	}
