@@ -32,7 +32,7 @@ func (s *Server) ofGroup(a *annotator, st *labels.State, id string, f func(id st
 		if k == i {
 			continue
 		}
-		if status := a.image(st, other).Status; s.isOpen(a, st, other) || a.own == nil && status == labels.IsUnqueried && (s.o.Known == nil || !s.o.Known(k)) {
+		if status := a.image(st, other).Status; s.isOpen(a, st, other) || !a.blind && status == labels.IsUnqueried && (s.o.Known == nil || !s.o.Known(k)) {
 			f(other)
 		}
 	}

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"crypto/subtle"
 	"net"
 	"net/http"
 	"strings"
@@ -25,7 +24,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
 	a, rest, status := s.admit(r)
-	if status == http.StatusNotFound && s.prove(w, r) {
+	if status == http.StatusNotFound && s.control(w, r) {
 		return
 	}
 	if status != 0 {
@@ -38,22 +37,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	u := *r.URL
 	u.Path, u.RawPath = rest, ""
 	r2.URL = &u
-	if a == nil {
-		s.control.ServeHTTP(w, r2)
-		return
-	}
 	s.mux.ServeHTTP(w, r2)
 }
 
-// admit returns the annotator whose token is in the request, nil for the server's secret, and the
-// path after the token. For a refused request it returns the HTTP status.
+// admit returns the annotator whose token is in the request, and the path after the token. For a
+// refused request it returns the HTTP status.
 func (s *Server) admit(r *http.Request) (a *annotator, rest string, status int) {
 	if !s.ownName(r) {
 		return nil, "", http.StatusForbidden // a foreign name that resolves to this machine (DNS rebinding)
 	}
 	token, rest, ok := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	a = s.withToken(token)
-	if secret := subtle.ConstantTimeCompare([]byte(token), []byte(s.o.Place.Token)) == 1; !ok || a == nil && !secret {
+	if a = s.withToken(token); !ok || a == nil {
 		return nil, "", http.StatusNotFound
 	}
 	if crossOrigin(r) {

@@ -13,8 +13,11 @@ import (
 // nobody can label under another's name.
 type annotator struct {
 	name, token string
-	own         *annotatorView // with Options.Blind, else nil
+	blind       bool // with Options.Blind
 }
+
+// tokenSize is the length of an annotator's token, in characters.
+const tokenSize = 26
 
 // tokenOf returns the token of an annotator's page. It is derived from the server's secret, so the
 // links stay the same after a restart and when an annotator is added. A token reveals neither the
@@ -22,7 +25,7 @@ type annotator struct {
 func tokenOf(secret, by string) string {
 	h := hmac.New(sha256.New, []byte(secret))
 	h.Write([]byte("annotator " + by))
-	return base32.StdEncoding.EncodeToString(h.Sum(nil))[:nonceSize]
+	return base32.StdEncoding.EncodeToString(h.Sum(nil))[:tokenSize]
 }
 
 // annotatorKey is the key of the annotator in a request's context.

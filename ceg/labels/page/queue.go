@@ -94,8 +94,12 @@ func (s *Server) isOpen(a *annotator, st *labels.State, id string) bool {
 // candidates calls f with open queries in query order, until it returns false; those that were
 // put off come last. limit is the number of queried images that it may need. Callers hold s.mu.
 func (s *Server) candidates(a *annotator, st *labels.State, limit int, f func(id string) bool) {
-	if a.own != nil {
-		a.own.eachOpen(st, f)
+	if a.blind {
+		for _, im := range a.with(st, labels.IsOpen) {
+			if !f(im.ID) {
+				return
+			}
+		}
 		return
 	}
 	for _, im := range st.OpenImages(limit) {
@@ -165,7 +169,7 @@ func (s *Server) client(a *annotator, name string) (c *client, key string) {
 // lease names a window's lease of an image. In blind labelling each annotator has separate
 // leases.
 func (a *annotator) lease(id string) string {
-	if a.own != nil {
+	if a.blind {
 		return a.name + "\x00" + id
 	}
 	return id

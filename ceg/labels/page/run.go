@@ -32,7 +32,7 @@ const reportTime = 5 * time.Second
 // Report reports to the server at a place that this process trains the run, with its progress,
 // which may be empty. Repeat it every second.
 func (p Place) Report(ctx context.Context, training string) error {
-	return p.call(ctx, http.MethodPost, "report?"+url.Values{"training": {training}}.Encode(), new(struct{}))
+	return p.call(ctx, "report?"+url.Values{"training": {training}}.Encode(), new(struct{}))
 }
 
 // report serves Place.Report.

@@ -166,13 +166,13 @@ type Running struct {
 func (p Place) Alive(ctx context.Context) (r Running, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	err := p.call(ctx, http.MethodGet, "running", &r)
+	err := p.call(ctx, "running", &r)
 	return r, err == nil
 }
 
 // Stop stops the server at a place and waits for its end.
 func (p Place) Stop(ctx context.Context) error {
-	if err := p.call(ctx, http.MethodPost, "stop", new(struct{})); err != nil {
+	if err := p.call(ctx, "stop", new(struct{})); err != nil {
 		return err
 	}
 	for begun := time.Now(); time.Since(begun) < stopTimeout; time.Sleep(10 * time.Millisecond) {

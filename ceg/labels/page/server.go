@@ -71,7 +71,6 @@ type Server struct {
 	o        Options
 	people   []*annotator
 	mux      *http.ServeMux // of annotators
-	control  *http.ServeMux // of programs that know the secret
 	pictures *pictures
 	reviews  *reviews // nil without features
 	class    map[string]int
@@ -139,12 +138,9 @@ func New(o Options) (*Server, error) {
 		s.class[name] = i
 	}
 	for _, by := range o.By {
-		a := &annotator{name: by, token: tokenOf(o.Place.Token, by)}
+		a := &annotator{name: by, token: tokenOf(o.Place.Token, by), blind: o.Blind}
 		if slices.ContainsFunc(s.people, func(b *annotator) bool { return b.name == by }) {
 			return nil, fmt.Errorf("page: the annotator %s is there twice", by)
-		}
-		if o.Blind {
-			a.own = newAnnotatorView(by)
 		}
 		s.people = append(s.people, a)
 	}
@@ -207,10 +203,6 @@ func (s *Server) route() {
 	s.mux.HandleFunc("POST /act", func(w http.ResponseWriter, r *http.Request) { reply(w, s.act, r) })
 	s.mux.HandleFunc("POST /leave", func(w http.ResponseWriter, r *http.Request) { reply(w, s.leave, r) })
 	s.mux.HandleFunc("POST /beat", func(w http.ResponseWriter, r *http.Request) { reply(w, s.beat, r) })
-	s.control = http.NewServeMux()
-	s.control.HandleFunc("GET /running", func(w http.ResponseWriter, r *http.Request) { reply(w, s.running, r) })
-	s.control.HandleFunc("POST /report", func(w http.ResponseWriter, r *http.Request) { reply(w, s.report, r) })
-	s.control.HandleFunc("POST /stop", func(w http.ResponseWriter, r *http.Request) { reply(w, s.halt, r) })
 	s.mux.HandleFunc("GET /image", func(w http.ResponseWriter, r *http.Request) { s.picture(w, r, largeSide) })
 	s.mux.HandleFunc("GET /thumb", func(w http.ResponseWriter, r *http.Request) { s.picture(w, r, thumbSide) })
 }
@@ -229,9 +221,16 @@ func refuse(status int, format string, args ...any) error {
 
 // reply writes the result of f as JSON.
 func reply(w http.ResponseWriter, f func(*http.Request) (any, error), r *http.Request) {
+	status, data := answer(f, r)
 	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	w.Write(data)
+}
+
+// answer returns the result of f as JSON, with an HTTP status.
+func answer(f func(*http.Request) (any, error), r *http.Request) (status int, data []byte) {
 	v, err := f(r)
-	status := http.StatusOK
+	status = http.StatusOK
 	var no *refusal
 	switch {
 	case errors.As(err, &no):
@@ -243,12 +242,11 @@ func reply(w http.ResponseWriter, f func(*http.Request) (any, error), r *http.Re
 			status, v = http.StatusConflict, c.reply
 		}
 	}
-	data, err := json.Marshal(v)
+	data, err = json.Marshal(v)
 	if err != nil {
 		status, data = http.StatusInternalServerError, []byte(`{"error":"no reply can be made"}`)
 	}
-	w.WriteHeader(status)
-	w.Write(data)
+	return status, data
 }
 
 // setupReply has what stays constant while the server runs.

@@ -208,12 +208,7 @@ func (s *Server) viewNow(a *annotator, name string, again []string) view {
 
 // count fills in the progress.
 func (s *Server) count(a *annotator, st *labels.State, v *view) {
-	all, domains, classes := st.Count()
-	later := len(st.PutOff())
-	if a.own != nil {
-		all, domains, classes = a.own.count(st)
-		later = len(a.own.later)
-	}
+	all, domains, classes, later := a.count(st)
 	v.N = counts{Open: all.Open + all.Disputed, Later: later, Labelled: all.Labelled, Unsure: all.Unsure, Skipped: all.Skipped, Bad: all.Bad, None: all.None}
 	v.ByClass = make([]int, len(s.o.Classes))
 	for _, row := range classes {

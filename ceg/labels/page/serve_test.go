@@ -69,7 +69,8 @@ func TestStrangerAtThePort(t *testing.T) {
 			http.Redirect(w, r, "/elsewhere/setup", http.StatusTemporaryRedirect)
 			return
 		}
-		fmt.Fprint(w, strings.Repeat("0", 64)) // as if it were a proof
+		w.Header().Set("Signature", r.Header.Get("Signature"))
+		fmt.Fprint(w, "{}")
 	})}
 	go stranger.Serve(l)
 	defer stranger.Close()
