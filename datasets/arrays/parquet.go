@@ -26,13 +26,25 @@ func (f *File) readParquet() (err error) {
 	return nil
 }
 
+// OpenParquet opens a Parquet file of the given size without reading its pages. The library
+// believes the counts of a file, so a damaged one may take some GB of memory before it is an error.
+func OpenParquet(r io.ReaderAt, size int64) (p *parquet.File, err error) {
+	defer Recovered(&err)
+	return parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+}
+
+// Recovered converts a panic of the Parquet library, which damaged files can cause, to an error.
+// Call it deferred.
+func Recovered(err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("the file is damaged, or no Parquet file that is read here: %v", r)
+	}
+}
+
 // fromParquet finds the array's column and its shape, for which the first row is read.
 func (a *Array) fromParquet(p *parquet.File) (err error) {
 	defer Recovered(&err)
 	c := p.Root().Column(a.name)
-	if err := CheckPages(p, c); err != nil {
-		return err
-	}
 	for !c.Leaf() {
 		if inner := c.Columns(); len(inner) == 1 {
 			c = inner[0]

@@ -19,7 +19,7 @@ func num(n int) string {
 	return "J" + string(binary.LittleEndian.AppendUint32(nil, uint32(int32(n))))
 }
 
-func tuple(items ...string) string {
+func tupleOf(items ...string) string {
 	out := "("
 	for _, s := range items {
 		out += s
@@ -32,12 +32,12 @@ func nums(ns ...int) string {
 	for i, n := range ns {
 		items[i] = num(n)
 	}
-	return tuple(items...)
+	return tupleOf(items...)
 }
 
 func glob(module, name string) string { return "c" + module + "\n" + name + "\n" }
 
-func dict(items ...string) string {
+func dictOf(items ...string) string {
 	out := "}("
 	for _, s := range items {
 		out += s
@@ -49,12 +49,12 @@ func proto2(body string) []byte { return []byte("\x80\x02" + body + ".") }
 
 // onStorage pushes a storage, tensorOn a tensor on it.
 func onStorage(class, key string, n int) string {
-	return tuple(str("storage"), glob("torch", class), str(key), str("cpu"), num(n)) + "Q"
+	return tupleOf(str("storage"), glob("torch", class), str(key), str("cpu"), num(n)) + "Q"
 }
 
 func tensorOn(on string, offset int, shape, strides []int) string {
 	return glob("torch._utils", "_rebuild_tensor_v2") +
-		tuple(on, num(offset), nums(shape...), nums(strides...), "\x89", glob("collections", "OrderedDict")+")R") + "R"
+		tupleOf(on, num(offset), nums(shape...), nums(strides...), "\x89", glob("collections", "OrderedDict")+")R") + "R"
 }
 
 // vector pushes a contiguous float32 tensor of n elements with a storage of its own.
@@ -106,7 +106,7 @@ func checkpoint(t testing.TB, body string, storages ...pair) []byte {
 // legacy is the older container around a pickle's body and its storages.
 func legacy(body string, storages ...pair) []byte {
 	out := []byte("\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.")
-	out = append(out, proto2(dict(str("little_endian"), "\x88"))...)
+	out = append(out, proto2(dictOf(str("little_endian"), "\x88"))...)
 	out = append(out, proto2(body)...)
 	keys := "]("
 	for _, s := range storages {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/nlpodyssey/gopickle/types"
 )
 
 // stateDictKeys are the entries under which training scripts keep the state
@@ -16,26 +14,13 @@ var stateDictKeys = []string{"state_dict", "model_state_dict", "model", "net", "
 // maxNesting is how deep in dicts of dicts a state dict is looked for.
 const maxNesting = 3
 
-type entry struct{ key, value any }
-
-// entriesOf returns the entries of either kind of Python dict.
+// entriesOf returns the entries of a dict.
 func entriesOf(v any) ([]entry, bool) {
-	switch d := v.(type) {
-	case *types.Dict:
-		out := make([]entry, len(*d))
-		for i, e := range *d {
-			out[i] = entry{e.Key, e.Value}
-		}
-		return out, true
-	case *types.OrderedDict:
-		out := make([]entry, 0, d.Len())
-		for e := d.List.Front(); e != nil; e = e.Next() {
-			oe := e.Value.(*types.OrderedDictEntry)
-			out = append(out, entry{oe.Key, oe.Value})
-		}
-		return out, true
+	d, ok := v.(*dict)
+	if !ok {
+		return nil, false
 	}
-	return nil, false
+	return d.entries, true
 }
 
 // takeStateDict finds the state dict in the value of a checkpoint and reads its tensors;

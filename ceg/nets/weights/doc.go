@@ -7,8 +7,8 @@
 // tensor that is missing, unexpected, misshapen or not finite. [Save] writes a .safetensors file.
 //
 // A weights file is untrusted input, and nothing in it is executed. The pickle inside a
-// checkpoint is checked before it is interpreted: it may name only the few globals that a state
-// dict needs (see [AllowedGlobals]); anything else, such as os.system, is refused by name. Sizes
+// checkpoint may name only the few globals that a state dict needs, which stand for plain values;
+// anything else, such as os.system, is refused by name (see [RefusedGlobalError]). Sizes
 // are checked before memory is allocated, so a damaged or hostile file costs at most a small
 // multiple of its own size.
 //

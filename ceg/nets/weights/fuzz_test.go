@@ -47,10 +47,10 @@ func FuzzRead(f *testing.F) {
 func FuzzPickle(f *testing.F) {
 	six := pair{"0", floats(0, 1, 2, 3, 4, 5)}
 	on := onStorage("FloatStorage", "0", 6)
-	f.Add([]byte(dict(str("w"), tensorOn(on, 1, []int{2, 2}, []int{1, 2}))))
-	f.Add([]byte(dict(str("state_dict"), glob("collections", "OrderedDict")+")R("+str("w")+vector("0", 6)+"u}b")))
+	f.Add([]byte(dictOf(str("w"), tensorOn(on, 1, []int{2, 2}, []int{1, 2}))))
+	f.Add([]byte(dictOf(str("state_dict"), glob("collections", "OrderedDict")+")R("+str("w")+vector("0", 6)+"u}b")))
 	f.Add([]byte("\x8c\x0bcollections\x94\x8c\x0bOrderedDict\x94\x93\x94)R(" + str("w") + vector("0", 6) + "u"))
-	f.Add([]byte(glob("os", "system") + tuple(str("true")) + "R"))
+	f.Add([]byte(glob("os", "system") + tupleOf(str("true")) + "R"))
 	f.Add([]byte("]q\x00h\x00a]}\x8fC\x01xG12345678I01\nF1\nL5L\nS'a'\nV\\u0041\nlp5\ng5\n"))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		fuzzRead(t, checkpoint(t, string(body), six), "a.pth")

@@ -6,11 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/big"
 	"path"
 	"strings"
-
-	"github.com/nlpodyssey/gopickle/types"
 
 	"github.com/ledg-go/ledg/datasets/regular"
 )
@@ -110,7 +107,7 @@ func (w *File) readTorchZip(r io.ReaderAt) error {
 	if err != nil {
 		return err
 	}
-	root, n, err := unpickle(pkl, func(id []any) (any, error) { return storageOf(id, nil) })
+	root, n, err := unpickle(pkl, func(id tuple) (any, error) { return storageOf(id, nil) })
 	if err != nil {
 		return fmt.Errorf("%s: %w", main.Name, err)
 	}
@@ -171,7 +168,7 @@ func (w *File) readEntry(e *zip.File, most int) ([]byte, error) {
 
 // storageOf reads a persistent ID. arrays, if not nil, collects the number of
 // elements of every array by key: the older container needs them.
-func storageOf(id []any, arrays map[string]storage) (any, error) {
+func storageOf(id tuple, arrays map[string]storage) (any, error) {
 	s, err := parseStorageID(id)
 	if err != nil || arrays == nil {
 		return s, err
@@ -184,12 +181,12 @@ func storageOf(id []any, arrays map[string]storage) (any, error) {
 		return s, nil
 	}
 	// A slice of the array as a storage of its own: key, offset, length.
-	t, ok := id[5].(*types.Tuple)
-	if !ok || t.Len() != 3 {
+	t, ok := id[5].(tuple)
+	if !ok || len(t) != 3 {
 		return nil, fmt.Errorf("storage %q: bad description of a view", s.key)
 	}
-	offset, ok1 := t.Get(1).(int)
-	n, ok2 := t.Get(2).(int)
+	offset, ok1 := t[1].(int)
+	n, ok2 := t[2].(int)
 	if !ok1 || !ok2 || offset < 0 || n < 0 || offset > s.len || n > s.len-offset {
 		return nil, fmt.Errorf("storage %q: a view outside its %d elements", s.key, s.len)
 	}
@@ -198,9 +195,7 @@ func storageOf(id []any, arrays map[string]storage) (any, error) {
 }
 
 // Values at the start of the older container.
-var legacyMagic, _ = new(big.Int).SetString("1950a86a20f9469cfc6c", 16)
-
-const legacyProtocol = 1001
+const legacyMagic, legacyProtocol = long("l\xfc\x9cF\xf9 j\xa8P\x19"), 1001
 
 // readTorchPickles reads the container of torch before 1.6: five pickles (magic
 // number, version, facts about the machine, the checkpoint, the keys of the
@@ -212,7 +207,7 @@ func (w *File) readTorchPickles(r io.ReaderAt) error {
 		return err
 	}
 	at := 0
-	next := func(what string, load func([]any) (any, error)) (any, error) {
+	next := func(what string, load func(tuple) (any, error)) (any, error) {
 		v, n, err := unpickle(head[at:], load)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", what, err)
@@ -224,7 +219,7 @@ func (w *File) readTorchPickles(r io.ReaderAt) error {
 	if err != nil {
 		return err
 	}
-	if m, ok := magic.(*big.Int); !ok || m.Cmp(legacyMagic) != 0 {
+	if magic != any(legacyMagic) {
 		return errors.New("a pickle, but not one of torch.save (no magic number)")
 	}
 	version, err := next("version", nil)
@@ -246,7 +241,7 @@ func (w *File) readTorchPickles(r io.ReaderAt) error {
 		}
 	}
 	arrays := map[string]storage{}
-	root, err := next("checkpoint", func(id []any) (any, error) { return storageOf(id, arrays) })
+	root, err := next("checkpoint", func(id tuple) (any, error) { return storageOf(id, arrays) })
 	if err != nil {
 		return err
 	}
@@ -273,12 +268,12 @@ func (w *File) readTorchPickles(r io.ReaderAt) error {
 // legacyArrays returns where each array's elements begin, after checking that
 // the arrays fill the file from byte at to its end.
 func (w *File) legacyArrays(r io.ReaderAt, at int64, keys any, arrays map[string]storage) (map[string]int64, error) {
-	list, ok := keys.(*types.List)
+	l, ok := keys.(*list)
 	if !ok {
 		return nil, errors.New("storage keys: not a list")
 	}
 	where := make(map[string]int64, len(arrays))
-	for _, k := range *list {
+	for _, k := range l.items {
 		key, ok := k.(string)
 		if !ok {
 			return nil, errors.New("storage keys: not strings")

@@ -5,7 +5,7 @@
 // little-endian numbers in C order. The header is checked completely before anything is
 // returned. A truncated or hostile file gives an error that names the tensor, never a panic, and
 // never an allocation larger than the file itself. [Write] writes a file; equal arguments give
-// equal bytes.
+// equal bytes. go-huggingface's reader is not used: it checks no layout, and links GoMLX.
 //
 // The format (https://huggingface.co/docs/safetensors) begins with the length of the header,
 // eight bytes little-endian. The header is a JSON object that maps each tensor's name to its

@@ -3,6 +3,9 @@ package safetensors
 import (
 	"cmp"
 	"encoding/binary"
+	"encoding/json/jsontext"
+	"encoding/json/v2"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -14,6 +17,12 @@ import (
 // MaxHeader is the maximum header size in bytes, the limit of the format's reference
 // implementation.
 const MaxHeader = 100_000_000
+
+// maxRank bounds the axes of one tensor; no framework goes beyond 64.
+const maxRank = 64
+
+// metadataKey is the one key of the header which is no tensor.
+const metadataKey = "__metadata__"
 
 // Header is the validated header of a file.
 type Header struct {
@@ -78,7 +87,7 @@ func Sniff(first []byte) bool {
 // ParseHeader reads and validates the header of a file of the given size in bytes.
 //
 // It is an error if the header is longer than [MaxHeader] or than the file, or is not one JSON
-// object in valid UTF-8, followed only by spaces. Repeated names, unknown dtypes and unknown
+// object in valid UTF-8. Repeated names, unknown dtypes and unknown
 // fields are errors. So are a negative dimension, a size that does not match the shape, an
 // offset outside the data, and tensors that overlap or leave gaps. Errors name the tensor, got
 // and want.
@@ -103,8 +112,11 @@ func ParseHeader(r io.ReaderAt, size int64) (*Header, error) {
 	if err := regular.ReadAt(r, raw, 8); err != nil {
 		return nil, fmt.Errorf("safetensors: reading header: %w", err)
 	}
-	h, err := parseJSON(raw)
-	if err != nil {
+	if raw[0] != '{' {
+		return nil, errors.New("safetensors: header: does not start with an opening brace")
+	}
+	h := &Header{index: map[string]int{}}
+	if err := json.Unmarshal(raw, h); err != nil {
 		return nil, fmt.Errorf("safetensors: header: %w", err)
 	}
 	start := 8 + int64(n)
@@ -115,6 +127,40 @@ func ParseHeader(r io.ReaderAt, size int64) (*Header, error) {
 		h.Tensors[i].data, h.Tensors[i].dataStart = r, start
 	}
 	return h, nil
+}
+
+// UnmarshalJSONFrom reads the header's object in its order. The decoder refuses repeated names.
+func (h *Header) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if _, err := d.ReadToken(); err != nil {
+		return err
+	}
+	for d.PeekKind() == '"' {
+		var name string
+		if err := json.UnmarshalDecode(d, &name); err != nil {
+			return err
+		}
+		if name == metadataKey {
+			if err := json.UnmarshalDecode(d, &h.Metadata); err != nil {
+				return err
+			}
+			continue
+		}
+		var t struct {
+			DType   DType     `json:"dtype"`
+			Shape   []int     `json:"shape"`
+			Offsets *[2]int64 `json:"data_offsets"`
+		}
+		if err := json.UnmarshalDecode(d, &t, json.RejectUnknownMembers(true)); err != nil {
+			return err
+		}
+		if t.Shape == nil || t.Offsets == nil {
+			return fmt.Errorf("tensor %q: shape or data_offsets are missing", name)
+		}
+		h.index[name] = len(h.Tensors)
+		h.Tensors = append(h.Tensors, Tensor{Name: name, DType: t.DType, Shape: t.Shape, begin: t.Offsets[0], end: t.Offsets[1]})
+	}
+	_, err := d.ReadToken()
+	return err
 }
 
 // checkLayout checks every tensor against its own shape and all of them
@@ -167,7 +213,10 @@ func (h *Header) checkLayout(dataLen int64) error {
 func byteSize(d DType, shape []int) (int64, error) {
 	n := int64(d.Size())
 	if n == 0 {
-		return 0, fmt.Errorf("unknown dtype %q", string(d))
+		return 0, fmt.Errorf("unknown dtype %q: save it as float32, by x.float() in PyTorch", string(d))
+	}
+	if len(shape) > maxRank {
+		return 0, fmt.Errorf("%d axes, want at most %d", len(shape), maxRank)
 	}
 	zero := false
 	for _, dim := range shape {

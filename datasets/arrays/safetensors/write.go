@@ -2,13 +2,14 @@ package safetensors
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/binary"
-	"encoding/json"
+	"encoding/json/jsontext"
+	"encoding/json/v2"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"unicode/utf8"
+	"strings"
 )
 
 // Entry is one tensor to write.
@@ -33,7 +34,7 @@ type Entry struct {
 // aligned to its element size. Equal arguments give equal bytes. Empty, reserved and repeated
 // names, and data that do not match the shape, are errors, found before anything is written.
 func Write(w io.Writer, entries []Entry, metadata map[string]string) error {
-	head, order, err := layout(entries, metadata)
+	head, order, sizes, err := layout(entries, metadata)
 	if err != nil {
 		return fmt.Errorf("safetensors: %w", err)
 	}
@@ -43,10 +44,11 @@ func Write(w io.Writer, entries []Entry, metadata map[string]string) error {
 	bw.Write(lead[:]) // a bufio.Writer keeps its first error for Flush
 	bw.Write(head)
 	for _, i := range order {
-		if e := entries[i]; e.From == nil {
+		e := entries[i]
+		if e.From == nil {
 			bw.Write(e.Data)
-		} else if err := copyTensor(bw, e); err != nil {
-			return fmt.Errorf("safetensors: tensor %q: %w", e.Name, err)
+		} else if n, err := io.CopyN(bw, e.From, sizes[i]); err != nil {
+			return fmt.Errorf("safetensors: tensor %q: %d of %d bytes: %w", e.Name, n, sizes[i], err)
 		}
 	}
 	if err := bw.Flush(); err != nil {
@@ -55,43 +57,27 @@ func Write(w io.Writer, entries []Entry, metadata map[string]string) error {
 	return nil
 }
 
-// copyTensor writes the elements of an entry that come from a reader.
-func copyTensor(w io.Writer, e Entry) error {
-	want, err := byteSize(e.DType, e.Shape)
-	if err != nil {
-		return err
-	}
-	if n, err := io.CopyN(w, e.From, want); err != nil {
-		return fmt.Errorf("%d of %d bytes: %w", n, want, err)
-	}
-	return nil
-}
-
-// layout returns the padded header and the order of the entries in the data.
-func layout(entries []Entry, metadata map[string]string) (head []byte, order []int, err error) {
+// layout returns the padded header, the order of the entries in the data, and their sizes.
+func layout(entries []Entry, metadata map[string]string) (head []byte, order []int, sizes []int64, err error) {
 	seen := make(map[string]bool, len(entries))
 	order = make([]int, len(entries))
-	sizes := make([]int64, len(entries))
+	sizes = make([]int64, len(entries))
 	for i, e := range entries {
 		order[i] = i
 		switch {
 		case e.Name == "" || e.Name == metadataKey:
-			return nil, nil, fmt.Errorf("tensor name %q is reserved", e.Name)
-		case !utf8.ValidString(e.Name):
-			return nil, nil, fmt.Errorf("tensor name %q is not valid UTF-8", e.Name)
+			return nil, nil, nil, fmt.Errorf("tensor name %q is reserved", e.Name)
 		case seen[e.Name]:
-			return nil, nil, fmt.Errorf("tensor %q occurs twice", e.Name)
-		case len(e.Shape) > maxRank:
-			return nil, nil, fmt.Errorf("tensor %q: %d axes, at most %d are allowed", e.Name, len(e.Shape), maxRank)
+			return nil, nil, nil, fmt.Errorf("tensor %q occurs twice", e.Name)
 		}
 		seen[e.Name] = true
 		want, err := byteSize(e.DType, e.Shape)
 		if err != nil {
-			return nil, nil, fmt.Errorf("tensor %q: %w", e.Name, err)
+			return nil, nil, nil, fmt.Errorf("tensor %q: %w", e.Name, err)
 		}
 		sizes[i] = want
 		if e.From == nil && int64(len(e.Data)) != want {
-			return nil, nil, fmt.Errorf("tensor %q: %s %v needs %d bytes, got %d", e.Name, e.DType, e.Shape, want, len(e.Data))
+			return nil, nil, nil, fmt.Errorf("tensor %q: %s %v needs %d bytes, got %d", e.Name, e.DType, e.Shape, want, len(e.Data))
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return entries[b].DType.Size() - entries[a].DType.Size() })
@@ -102,49 +88,29 @@ func layout(entries []Entry, metadata map[string]string) (head []byte, order []i
 		at += sizes[i]
 	}
 
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	put := func(before string, v any) {
-		buf.WriteString(before)
-		if e := enc.Encode(v); e != nil { // strings and integers always encode
-			panic(e)
-		}
-		buf.Truncate(buf.Len() - 1) // the encoder's newline
+	// text has encoding/json's form, with sorted keys; what is not UTF-8 is an error.
+	text := func(v any) string {
+		b, e := json.Marshal(v, json.Deterministic(true), jsontext.EscapeForJS(true))
+		err = errors.Join(err, e)
+		return string(b)
 	}
-	sep := "{"
+	var parts []string
 	if len(metadata) > 0 {
-		for k, v := range metadata {
-			if !utf8.ValidString(k) || !utf8.ValidString(v) {
-				return nil, nil, fmt.Errorf("metadata %q: %q is not valid UTF-8", k, v)
-			}
-		}
-		put(sep, metadataKey)
-		put(":", metadata) // encoding/json sorts the keys
-		sep = ","
+		parts = append(parts, text(metadataKey)+":"+text(metadata))
 	}
 	for i, e := range entries {
-		shape := e.Shape
-		if shape == nil {
-			shape = []int{}
-		}
-		put(sep, e.Name)
-		put(":", struct {
+		parts = append(parts, text(e.Name)+":"+text(struct {
 			DType   DType    `json:"dtype"`
 			Shape   []int    `json:"shape"`
 			Offsets [2]int64 `json:"data_offsets"`
-		}{e.DType, shape, [2]int64{offsets[i], offsets[i] + sizes[i]}})
-		sep = ","
+		}{e.DType, e.Shape, [2]int64{offsets[i], offsets[i] + sizes[i]}}))
 	}
-	if sep == "{" {
-		buf.WriteByte('{')
+	head = []byte("{" + strings.Join(parts, ",") + "}")
+	for len(head)%8 != 0 {
+		head = append(head, ' ')
 	}
-	buf.WriteByte('}')
-	for buf.Len()%8 != 0 {
-		buf.WriteByte(' ')
+	if len(head) > MaxHeader {
+		err = errors.Join(err, fmt.Errorf("header of %d bytes is above the limit of %d", len(head), int64(MaxHeader)))
 	}
-	if buf.Len() > MaxHeader {
-		return nil, nil, fmt.Errorf("header of %d bytes is above the limit of %d", buf.Len(), int64(MaxHeader))
-	}
-	return buf.Bytes(), order, nil
+	return head, order, sizes, err
 }
