@@ -19,22 +19,16 @@ type bounded struct {
 	interval string
 }
 
-// boundsError is the error of a number outside the interval.
-type boundsError struct{ error }
-
 // Set implements pflag.Value.
 func (b bounded) Set(text string) error {
 	if err := b.Value.Set(text); err != nil {
 		return err
 	}
 	v, err := strconv.ParseFloat(b.Value.String(), 64)
-	if err == nil {
-		err = config.CheckRange(v, b.interval)
-	}
 	if err != nil {
-		return boundsError{err}
+		return err
 	}
-	return nil
+	return config.CheckRange(v, b.interval)
 }
 
 // bound limits numeric flags to an interval, such as "[1, 1000]". Defaults may be outside.

@@ -58,8 +58,8 @@ func TestEmbed(t *testing.T) {
 		{[]string{"train", "--net", "mlp", "--target", "sketch"}, `--net "mlp" and --dataset "glyphs" contradict each other`},
 		{[]string{"embed", "--out", "x.npz"}, "want a name that ends in .safetensors"},
 		{[]string{"embed", "--out", "x.safetensors", "--dtype", "int8"}, "want float32 or float16"},
-		{[]string{"embed", "--out", "x.safetensors", "--views", "0"}, "--views 0: want at least 1"},
-		{[]string{"embed", "--out", "x.safetensors", "--views", "9223372036854775807"}, "--views 9223372036854775807: want at least 1 and at most 1000"},
+		{[]string{"embed", "--out", "x.safetensors", "--views", "0"}, `argument "0" for "--views" flag: want at least 1`},
+		{[]string{"embed", "--out", "x.safetensors", "--views", "9223372036854775807"}, `argument "9223372036854775807" for "--views" flag: want at least 1 and at most 1000`},
 		{[]string{"embed", "--out", "x.safetensors", "--net", "mlp"}, "which take images"},
 	} {
 		if _, stderr, status := call(t, dir, c.args...); status == 0 || !strings.Contains(stderr, c.want) {

@@ -111,7 +111,7 @@ func TestExtendCommand(t *testing.T) {
 		{[]string{"--budget", "7"}, "--budget: 7 is 7 labels, and cows has 8 already"},
 		{[]string{"--classes", "cat,cow"}, "--classes: cows has labels of the class dog, which is none of cat, cow"},
 		{[]string{"--classes", "+dog"}, "--classes: +dog: the run has that class already"},
-		{[]string{"--epochs", "0"}, "--epochs 0: want at least 1"},
+		{[]string{"--epochs", "0"}, `argument "0" for "--epochs" flag: want at least 1`},
 		{[]string{"--out", "my run"}, "--out my run: the run exists: ledg train --resume --out 'my run' continues it"},
 		{[]string{"--target", "noon"}, `--target: data set folder has no site "noon"`},
 	} {

@@ -78,6 +78,7 @@ var called = regexp.MustCompile(`\bledg [a-z][^|;&()>"` + "`" + `]*`)
 // commandFault returns the error of a command line of ledg, or "": its command and flags have to
 // exist, by their new names.
 func commandFault(root *cobra.Command, text string) string {
+	root.InitDefaultCompletionCmd()
 	named, rest, err := root.Find(strings.Fields(text)[1:])
 	if err != nil || named == root || named.Hidden {
 		return fmt.Sprintf("%q names no command: %v", text, err)

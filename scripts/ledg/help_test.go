@@ -65,15 +65,12 @@ func TestTrainHelpFitsAScreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	shown := func(text string) int { return len(regexp.MustCompile(`(?m)^ +(-h, )?--[a-z]`).FindAllString(text, -1)) }
-	short := helpText(train, 80, false)
+	short := help(t, "train", "--help")
 	if n := strings.Count(short, "\n"); n < 24 || n > 40 {
 		t.Errorf("%d lines, want 24 to 40:\n%s", n, short)
 	}
 	if n := shown(short); n < 10 || n > 15 {
 		t.Errorf("%d flags, want about a dozen:\n%s", n, short)
-	}
-	if got := help(t, "train", "--help"); shown(got) != shown(short) {
-		t.Errorf("the program shows other flags:\n%s", got)
 	}
 	all := help(t, "train", "--help-all")
 	train.Flags().VisitAll(func(f *pflag.Flag) {

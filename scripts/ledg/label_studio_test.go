@@ -344,8 +344,8 @@ func TestLabelStudioRefuses(t *testing.T) {
 		{[]string{run}, 1, "the run does not query people"},
 		{[]string{filepath.Join(dir, "none")}, 1, "none"},
 		{[]string{run, "--strategy", "best"}, 2, `--strategy "best": want one of`},
-		{[]string{run, "--every", "-1"}, 2, "--every -1"},
-		{[]string{run, "--port", "70000"}, 2, "--port 70000"},
+		{[]string{run, "--every", "-1"}, 2, `"-1" for "--every" flag`},
+		{[]string{run, "--port", "70000"}, 2, `"70000" for "--port" flag`},
 		{[]string{run, "--allow-host", "http://x"}, 2, `--allow-host "http://x": want HOST`},
 		{[]string{run}, 2, "LABEL_STUDIO_API_KEY is set without LABEL_STUDIO_URL"},
 	} {

@@ -257,7 +257,7 @@ func TestLabelUsage(t *testing.T) {
 		{[]string{"--dataset", "glyphs"}, 2, "--ledger is missing"},
 		{photos, 2, "--classes is missing"},
 		{append(photos, "--classes", "cat,cat"), 2, "twice"},
-		{append(photos, "--classes", "cat,dog", "--port", "70000"), 2, "--port 70000"},
+		{append(photos, "--classes", "cat,dog", "--port", "70000"), 2, `"70000" for "--port" flag`},
 		{append(photos, "--classes", "cat,dog", "--disagreement", "loudest"), 2, "loudest"},
 		{append(photos, "--classes", "cat,dog", "--by", "ann,,bob"), 2, "--by ann,,bob: want names"},
 		{append(photos, "--classes", "cat,dog", "--by", "ann,ann"), 2, "each once"},

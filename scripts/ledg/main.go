@@ -27,7 +27,6 @@ func newRootCommand() *cobra.Command {
 		// Nothing that ledg keeps is replaced by an output.
 		PersistentPreRunE: checkOutputs,
 	}
-	root.SetVersionTemplate(versionText())
 	root.AddGroup(commandGroups...)
 	for _, g := range []struct {
 		id       string
@@ -37,13 +36,15 @@ func newRootCommand() *cobra.Command {
 		{"research", []*cobra.Command{newStudyCommand(), newCompareCommand(), newTableCommand(), newFigureCommand(), newMethodsCommand(), newSettingsCommand(), newEvalCommand(), newQueriedCommand()}},
 		{"own", []*cobra.Command{newEmbedCommand(), newQueryCommand(), newProbeCommand()}},
 		{"deploy", []*cobra.Command{newExportCommand(), newCalibrateCommand(), newExtendCommand(), newSiteCommand()}},
-		{"setup", []*cobra.Command{newBackendCommand(), newMergeCommand(), newVersionCommand(), newCompletionCommand()}},
+		{"setup", []*cobra.Command{newBackendCommand(), newMergeCommand(), newVersionCommand()}},
 	} {
 		for _, cmd := range g.commands {
 			cmd.GroupID = g.id
 		}
 		root.AddCommand(g.commands...)
 	}
+	root.SetHelpCommandGroupID("setup")
+	root.SetCompletionCommandGroupID("setup")
 	addHelp(root)
 	addCompletions(root)
 	return root

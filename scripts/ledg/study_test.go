@@ -103,7 +103,7 @@ func TestStudyErrors(t *testing.T) {
 		{[]string{"study", "go"}, 2, `unknown command "go"`},
 		{[]string{"study", "run", "absent.yaml"}, 1, "absent.yaml: no such file"},
 		{[]string{"study", "run", "bad.yaml"}, 1, `bad.yaml:5: set.generalization.delta: "high", want a number`},
-		{[]string{"study", "run", "tiny.yaml", "--jobs", "0"}, 2, "--jobs 0: want at least 1"},
+		{[]string{"study", "run", "tiny.yaml", "--jobs", "0"}, 2, `argument "0" for "--jobs" flag: want at least 1`},
 		{[]string{"study", "run", "tiny.yaml", "--shard", "3/3"}, 2, `invalid argument "3/3" for "--shard" flag: want I/N with I from 0 to N-1`},
 		{[]string{"study", "run", "tiny.yaml", "--shard", "3"}, 2, `invalid argument "3" for "--shard" flag: want I/N with I from 0 to N-1`},
 		{[]string{"study", "run", "tiny.yaml", "--root", "cats=/x"}, 2, `there is no data set "cats"; there are`},

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,15 +44,25 @@ func Main(root *cobra.Command) {
 // stdout; everything else, and exactly one line for an error, goes to stderr. Control
 // characters in foreign text are escaped in both.
 func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer) int {
-	root.SilenceErrors, root.SilenceUsage, root.CompletionOptions.HiddenDefaultCmd = true, true, true
-	root.SetHelpCommand(newHelpCommand(root))
+	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetArgs(args)
 	out, errs := &plain{to: stdout}, &plain{to: stderr}
 	defer out.end()
 	defer errs.end()
 	root.SetOut(out)
 	root.SetErr(errs)
-	started := markStarted(root)
+	started := false // else the command line itself is refused
+	before := root.PersistentPreRunE
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
+		if before != nil {
+			if err := before(cmd, args); err != nil {
+				return err
+			}
+		}
+		err := cmp.Or(cmd.ValidateRequiredFlags(), cmd.ValidateFlagGroups())
+		started = err == nil
+		return err
+	}
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return 0
@@ -59,7 +70,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 	err = moved(cmd, err)
 	if line := example(cmd); line != "" && isMissing(err) {
 		err = Usagef("%w; for example: %s", err, line)
-	} else if !*started { // the command line itself was refused
+	} else if !started {
 		err = Usagef("%w (see %s --help)", err, cmd.CommandPath())
 	}
 	fmt.Fprintf(stderr, "%s: %s\n", root.Name(), OneLine(err))
@@ -89,42 +100,6 @@ func isMissing(err error) bool {
 	text := err.Error()
 	var usage *usageError
 	return strings.HasPrefix(text, "required flag") || errors.As(err, &usage) && strings.HasPrefix(text, "--") && strings.Contains(text, " is missing")
-}
-
-// newHelpCommand is cobra's help command, but for a topic that there is not,
-// which is an error of usage.
-func newHelpCommand(root *cobra.Command) *cobra.Command {
-	return &cobra.Command{
-		Use:   "help [command]",
-		Short: "Help about any command",
-		RunE: func(_ *cobra.Command, args []string) error {
-			cmd, rest, err := root.Find(args)
-			if err != nil || len(rest) > 0 {
-				return Usagef("there is no command %q to help with", strings.Join(args, " "))
-			}
-			return cmd.Help()
-		},
-	}
-}
-
-// markStarted wraps every RunE below cmd so that the returned flag becomes true
-// once one is entered: an earlier error is a usage error.
-func markStarted(cmd *cobra.Command) *bool {
-	started := new(bool)
-	var walk func(c *cobra.Command)
-	walk = func(c *cobra.Command) {
-		if runE := c.RunE; runE != nil {
-			c.RunE = func(cmd *cobra.Command, args []string) error {
-				*started = true
-				return runE(cmd, args)
-			}
-		}
-		for _, sub := range c.Commands() {
-			walk(sub)
-		}
-	}
-	walk(cmd)
-	return started
 }
 
 // usageError is a mistake in how the command was called.
