@@ -25,7 +25,6 @@ import (
 const (
 	drawnImages, validation = 600, 120
 	adaptedWith, audited    = 20, 50
-	simulatedPools          = 200
 )
 
 // features reads all clean views of a file, with the classes and domains.
@@ -243,11 +242,26 @@ func (s *simulation) pool(k int) {
 	s.estimated(d, e, h)
 }
 
-// Every interval that is printed covers the truth in at least 90% of simulated pools: 200 on each
-// file of features that LEDG_FEATURES names, as NAME=FILE,NAME=FILE, and on glyphs. LEDG_COVERAGE
-// names a file for the table of notebooks/results/coverage.md.
+// simulatedPools is the number of pools: 200 for the table of notebooks/results/coverage.md, which
+// is written to the file that LEDG_COVERAGE names, or LEDG_POOLS.
+func simulatedPools(t *testing.T) int {
+	t.Helper()
+	pools := 40
+	if os.Getenv("LEDG_COVERAGE") != "" {
+		pools = 200
+	}
+	if n := os.Getenv("LEDG_POOLS"); n != "" {
+		if _, err := fmt.Sscan(n, &pools); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return pools
+}
+
+// Every interval that is printed covers the truth in at least 90% of simulated pools on each file
+// of features that LEDG_FEATURES names, as NAME=FILE,NAME=FILE, and on glyphs.
 func TestCoverage(t *testing.T) {
-	testall.Need(t, "it simulates 200 pools")
+	testall.Need(t, "it simulates 40 pools")
 	files := [][2]string{{"glyphs", embeddingtest.GlyphsOf(t, 150, 1)}}
 	for part := range strings.SplitSeq(os.Getenv("LEDG_FEATURES"), ",") {
 		if name, file, ok := strings.Cut(part, "="); ok {
@@ -258,7 +272,7 @@ func TestCoverage(t *testing.T) {
 	for _, f := range files {
 		s := &simulation{t: t}
 		s.p, s.classes, s.domains = features(t, f[1])
-		for k := range simulatedPools {
+		for k := range simulatedPools(t) {
 			s.pool(k + 1)
 		}
 		s.tabulate(&table, f[0])
