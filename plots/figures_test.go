@@ -81,20 +81,6 @@ func budgetData() BudgetData {
 	return d
 }
 
-func speedData() []Growth {
-	var list []Growth
-	for k, label := range []string{"Images of a domain in a batch", "Side of the images (pixels)", "Width of the network"} {
-		g := Growth{Title: "resnet18", XLabel: label}
-		for m, engine := range []string{"go", "xla:cpu", "pytorch"} {
-			g.Curves = append(g.Curves, curve(engine, 0.02, 5, []float64{8, 16, 32, 64}, func(x float64) float64 {
-				return x / 40 * (1 + 0.2*float64(m) + 0.1*float64(k))
-			}))
-		}
-		list = append(list, g)
-	}
-	return list
-}
-
 func epochsData() EpochsData {
 	var xs []float64
 	for e := 1.0; e <= 60; e++ {
@@ -202,7 +188,6 @@ func figures(t Theme) map[string]func() (*Grid, error) {
 		"sensitivity":     func() (*Grid, error) { return Sensitivity(t, sensitivityData()) },
 		"sensitivity_one": func() (*Grid, error) { return Sensitivity(t, one) },
 		"heat_one":        func() (*Grid, error) { return Sensitivity(t, heat) },
-		"speed":           func() (*Grid, error) { return Speed(t, speedData()) },
 		"budget":          func() (*Grid, error) { return Budget(t, budgetData()) },
 		"budget_one":      func() (*Grid, error) { return Budget(t, few) },
 		"epochs":          func() (*Grid, error) { return Epochs(t, epochsData()) },

@@ -7,7 +7,6 @@
 #   scripts/bench.sh grid            smallcnn and ResNet-18, -34 and -50 at 32, 64, 128
 #                                    and 224 pixels: which cells are below half of
 #                                    PyTorch; one round takes some 15 minutes on two cores
-#   scripts/bench.sh growth          what the figure needs: batch, size and width
 #   scripts/bench.sh features FILE.onnx ...
 #                                    milliseconds an image of features by networks in ONNX
 #                                    files at --size pixels, beside ONNX Runtime in Python
@@ -24,7 +23,7 @@
 #   --steps N        steps of one measurement (default 5 after a warm-up of 2; of the
 #                    grid 2 after 1). The first step of the warm-up compiles.
 #   --minutes N      begin no measurement after so many minutes
-#   --out FOLDER     where speed.jsonl, speed.md and speed.svg go (default: the first
+#   --out FOLDER     where speed.jsonl and speed.md go (default: the first
 #                    free one of runs/bench, runs/bench-2, ...). What one that is there
 #                    already has is not measured again: a killed bench goes on, and
 #                    more --rounds add to it.
@@ -42,7 +41,7 @@ torch=torch==2.15.0 torch_index=https://download.pytorch.org/whl/cpu
 works='' engines='' rounds='' steps='' minutes='' out='' precision='' side=224 files=()
 while [ $# -gt 0 ]; do
 	case $1 in
-	grid | growth | lite | features) works=$1; shift ;;
+	grid | lite | features) works=$1; shift ;;
 	*.onnx) files+=("$1"); shift ;;
 	--size) side=${2:?--size needs a number}; shift 2 ;;
 	--precision) precision=${2:?--precision needs a name}; shift 2 ;;
@@ -91,11 +90,6 @@ rows() {
 	lite)
 		echo "efficientnet-lite0 32 128 16"
 		echo "efficientnet-lite0 32 224 8"
-		;;
-	growth)
-		for n in 2 4 8 16 32; do echo "resnet18 16 64 $n"; done
-		for size in 32 96 128; do echo "resnet18 16 $size 16"; done
-		for n in 8 32 64; do echo "resnet18 $n 64 16"; done
 		;;
 	esac
 }
@@ -206,6 +200,5 @@ done
 rm -f "$out/last" "$out/last.log"
 
 bin/bench table --format markdown "$out/speed.jsonl" | tee "$out/speed.md"
-[ "$works" != growth ] || bin/bench figure "$out/speed.jsonl" --out "$out/speed.svg"
 echo "kept in $out" >&2
 [ $left = 0 ] || echo "$left measurements are left: the same with --out $out goes on" >&2

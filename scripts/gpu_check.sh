@@ -164,20 +164,16 @@ bench() {
 	printf 'speed     %s: %s s a step, %s steps/s, %s images/s (%s forwards a step), compiled in %s s, peak memory %s bytes of host, %s MiB of GPU\n' "$words" \
 		"$(field step_seconds_median)" "$(field steps_per_second)" "$(field images_per_second)" "$(field forwards_per_step)" \
 		"$(field compile_seconds)" "$(field peak_memory_bytes)" "$(gpu_memory "$samples" | grep . || echo no)"
-	[ -z "$(field ratio)" ] ||
-		printf '          through the loader: %s s a step, %s times as long as from memory; waits %s s for images\n' \
-			"$(field step_seconds_mean)" "$(field ratio)" "$(field wait_seconds_mean)"
 }
 if [ -n "$speed" ]; then
 	case $backend in
 	go* | xla:cpu* | *cpu*.so*)
 		bench "resnet18 width 16, 64 px" --net resnet18 --width 16 --size 64 --steps 2 --warmup 1
-		bench "smallcnn 32 px" --data --cache "$scratch" --steps 2 --warmup 1
+		bench "smallcnn 32 px" --steps 2 --warmup 1
 		;;
 	*)
 		for precision in tf32 float32 bfloat16; do
-			bench "resnet18 224 px, $precision" --net resnet18 --width 64 --size 224 --steps 20 --warmup 3 \
-				--precision $precision --data --cache "$scratch"
+			bench "resnet18 224 px, $precision" --net resnet18 --width 64 --size 224 --steps 20 --warmup 3 --precision $precision
 		done
 		bench "smallcnn 32 px, tf32" --steps 20
 		;;

@@ -242,11 +242,10 @@ func (s *simulation) pool(k int) {
 	s.estimated(d, e, h)
 }
 
-// simulatedPools is the number of pools: 200 for the table of notebooks/results/coverage.md, which
+// simulatedPools is the number of pools: the given one, 200 for the table of notebooks/results/coverage.md, which
 // is written to the file that LEDG_COVERAGE names, or LEDG_POOLS.
-func simulatedPools(t *testing.T) int {
+func simulatedPools(t *testing.T, pools int) int {
 	t.Helper()
-	pools := 40
 	if os.Getenv("LEDG_COVERAGE") != "" {
 		pools = 200
 	}
@@ -272,7 +271,7 @@ func TestCoverage(t *testing.T) {
 	for _, f := range files {
 		s := &simulation{t: t}
 		s.p, s.classes, s.domains = features(t, f[1])
-		for k := range simulatedPools(t) {
+		for k := range simulatedPools(t, 40) {
 			s.pool(k + 1)
 		}
 		s.tabulate(&table, f[0])

@@ -150,14 +150,14 @@ func (s *simulation) write(path string, v *datasets.Vectors, d drawing) {
 // Every interval that is printed covers the truth in at least 90% of simulated pools also if the
 // run trains with FixMatch: on emoji, and on each file of features that LEDG_FEATURES names.
 func TestCoverageOfTraining(t *testing.T) {
-	testall.Need(t, "it trains 40 runs")
+	testall.Need(t, "it trains ten runs")
 	files := [][2]string{{"emoji", filepath.Join("..", "..", "datasets", "emoji", "lite0.npz")}}
 	for part := range strings.SplitSeq(os.Getenv("LEDG_FEATURES"), ",") {
 		if name, file, ok := strings.Cut(part, "="); ok {
 			files = append(files, [2]string{name, file})
 		}
 	}
-	pools := simulatedPools(t)
+	pools := simulatedPools(t, 10)
 	var table, calibrated bytes.Buffer
 	for _, f := range files {
 		s := &simulation{t: t}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"io"
-	"math"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -15,36 +14,12 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/scripts/internal/cli/clitest"
-	"github.com/ledg-go/ledg/scripts/lab/bench/internal/bench"
-	"github.com/ledg-go/ledg/scripts/lab/bench/internal/speed"
 )
 
 // program is the path of the program, built once from this package.
 var program string
 
 func TestMain(m *testing.M) { clitest.Main(m, &program) }
-
-func TestThroughTheLoader(t *testing.T) {
-	out, errs, status := clitest.Call(t, program, t.TempDir(), "--data", "--cache", t.TempDir(),
-		"--width", "4", "--size", "16", "--steps", "1", "--warmup", "1", "--backend", "go", "--json")
-	if status != 0 {
-		t.Fatalf("status %d: %s", status, errs)
-	}
-	var r bench.Report
-	if err := json.Unmarshal([]byte(out), &r); err != nil {
-		t.Fatal(err)
-	}
-	// 8 passes of 3 x 16 images; smallcnn shares one of them; both views of labelled and
-	// unlabelled images, and one of reliable ones.
-	if r.ForwardsInMethod != 384 || r.ForwardsPerStep != 336 || r.Data == nil || r.Data.Views != 5*48 {
-		t.Fatalf("got %s", out)
-	}
-	d := r.Data
-	if d.Dataset != "glyphs" || d.Steps != 3 || !(d.MemorySecondsMean > 0) || !(d.WaitSecondsMean >= 0 && d.WaitSecondsMean <= d.StepSecondsMean) ||
-		math.Abs(d.Ratio-d.StepSecondsMean/d.MemorySecondsMean) > 1e-12 {
-		t.Errorf("got %+v", *d)
-	}
-}
 
 // A benchmark ends on the first signal, between two steps.
 func TestEndsOnASignal(t *testing.T) {
@@ -91,7 +66,7 @@ func TestDigest(t *testing.T) {
 		if status != 0 {
 			t.Fatalf("status %d: %s", status, errs)
 		}
-		var r bench.Report
+		var r Report
 		if err := json.Unmarshal([]byte(out), &r); err != nil || r.Threads != threads || len(r.Digest) != 64 {
 			t.Fatalf("%d threads: got %s, error %v", threads, out, err)
 		}
@@ -110,9 +85,6 @@ func TestDigest(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
-		{"--dataset pacs", "--dataset is for --data"},
-		{"--data --classes 3", "--classes and --domains are the data set's with --data"},
-		{"--data --dataset pacs --backend go", "give their folder as the root"},
 		{"--precision half", "want tf32, float32 or bfloat16"},
 	} {
 		_, errs, status := clitest.Call(t, program, t.TempDir(), strings.Fields(tt.args)...)
@@ -143,7 +115,7 @@ func TestFeatures(t *testing.T) {
 		if status != 0 {
 			t.Fatalf("status %d: %s", status, errs)
 		}
-		all, err := speed.Read(strings.NewReader(`{"round":1,` + strings.TrimPrefix(out, "{")))
+		all, err := readSpeed(strings.NewReader(`{"round":1,` + strings.TrimPrefix(out, "{")))
 		if err != nil {
 			t.Fatal(err)
 		}

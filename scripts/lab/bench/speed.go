@@ -1,11 +1,4 @@
-// Package speed reads the measurements of scripts/bench.sh and makes a table and a figure of
-// them. They are of training steps by ledg's engines and by PyTorch, or of features of images by
-// ledg's engines and by ONNX Runtime.
-//
-// A measurement is one process: a warm-up, then some steps, whose median is the time of a step.
-// A round has one measurement of every engine, one after the other, so that other load on the
-// machine affects all of them.
-package speed
+package main
 
 import (
 	"bufio"
@@ -18,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/plots"
 )
 
 // The engines that the others are compared with, of scripts/lab/yardstick: for training steps, and for features.
@@ -63,7 +55,9 @@ func (w Work) String() string {
 	return s
 }
 
-// Measurement is one line of the file: what bench --json prints, and the yardstick.
+// Measurement is one line of the file: what bench --json prints, and the yardstick. It is of one
+// process: a warm-up, then some steps, whose median is the time of a step. A round has one
+// measurement of every engine, so that other load on the machine affects all of them.
 type Measurement struct {
 	Work
 	// Round is the turn of the engines that it belongs to, from 1.
@@ -84,8 +78,8 @@ type Measurement struct {
 	PeakMemoryBytes float64 `json:"peak_memory_bytes"`
 }
 
-// Read reads measurements, one JSON object a line. An error names the line.
-func Read(r io.Reader) ([]Measurement, error) {
+// readSpeed reads measurements, one JSON object a line. An error names the line.
+func readSpeed(r io.Reader) ([]Measurement, error) {
 	var all []Measurement
 	lines := bufio.NewScanner(r)
 	for n := 1; lines.Scan(); n++ {
@@ -137,10 +131,10 @@ func of(all []Measurement, w Work, engine string) []Measurement {
 	return some
 }
 
-// Table has a row for every work and, for every engine, the seconds of a step, the largest memory and, where the
+// speedTable has a row for every work and, for every engine, the seconds of a step, the largest memory and, where the
 // yardstick was measured, too, the engine's steps per second over the yardstick's. Times and ratios are medians over
 // the rounds with the lowest and the highest; a ratio is of one round.
-func Table(all []Measurement) *result.Table {
+func speedTable(all []Measurement) *result.Table {
 	yardstick, title, unit, rate, scale := all[0].yardstick(), "Training steps", "s a step", "steps", 1.
 	if all[0].Features {
 		title, unit, rate, scale = "Features of images", "ms an image", "images", 1000
@@ -183,31 +177,8 @@ func Table(all []Measurement) *result.Table {
 		rounds = fmt.Sprintf("%d to %d rounds", fewest, most)
 	}
 	t.Notes = append(t.Notes, "Medians of "+rounds+" in which the engines take turns, with the lowest and the highest; memory is the highest.")
-	if compared && !all[0].Features {
-		t.Notes = append(t.Notes, slow(all))
-	}
 	t.Notes = append(t.Notes, "Measured on "+strings.Join(conditions(all), "; ")+".")
 	return t
-}
-
-// least is the share of the yardstick's steps per second that no engine should be below anywhere.
-const least = 0.5
-
-// slow names the works at which an engine is below least, by the median.
-func slow(all []Measurement) string {
-	var list []string
-	for _, w := range distinct(all, func(m Measurement) Work { return m.Work }) {
-		yard := of(all, w, Yardstick)
-		for _, e := range distinct(all, func(m Measurement) string { return m.Engine }) {
-			if r := ratios(of(all, w, e), yard); len(r) > 0 && median(r) < least {
-				list = append(list, fmt.Sprintf("%s at %s (%.2f)", e, w, median(r)))
-			}
-		}
-	}
-	if len(list) == 0 {
-		return "Nothing is below half of " + Yardstick + "'s speed."
-	}
-	return "Below half of " + Yardstick + "'s speed: " + strings.Join(list, ", ") + "."
 }
 
 // median of one or more values.
@@ -267,76 +238,4 @@ func conditions(all []Measurement) []string {
 		list = append(list, fmt.Sprintf("%s with %d threads", text, b.threads))
 	}
 	return list
-}
-
-// axes are what a step can grow in.
-var axes = []struct {
-	label string
-	of    func(*Work) *int
-}{
-	{"Images of a domain in a batch", func(w *Work) *int { return &w.PerDomain }},
-	{"Side of the images (pixels)", func(w *Work) *int { return &w.Size }},
-	{"Width of the network", func(w *Work) *int { return &w.Width }},
-}
-
-// Growth returns how the seconds of a step grow with the batch, the images and the width, the
-// works being equal in all else: for each the series with most values. Series with only one value
-// are left out; if that is everything, it is an error.
-func Growth(all []Measurement) ([]plots.Growth, error) {
-	var list []plots.Growth
-	works := distinct(all, func(m Measurement) Work { return m.Work })
-	for _, axis := range axes {
-		rest := func(w Work) Work { *axis.of(&w) = 0; return w }
-		var best Work
-		most := 1
-		for _, w := range works {
-			n := 0
-			for _, other := range works {
-				if rest(other) == rest(w) {
-					n++
-				}
-			}
-			if n > most {
-				best, most = rest(w), n
-			}
-		}
-		if most == 1 {
-			continue
-		}
-		g := plots.Growth{Title: best.title(), XLabel: axis.label}
-		for _, e := range distinct(all, func(m Measurement) string { return m.Engine }) {
-			c := plots.Curve{Name: e}
-			for _, w := range works {
-				some := of(all, w, e)
-				if rest(w) != best || len(some) == 0 {
-					continue
-				}
-				c.Points = append(c.Points, plots.Point{X: float64(*axis.of(&w)), Values: seconds(some, 1)})
-			}
-			if len(c.Points) > 0 {
-				slices.SortFunc(c.Points, func(a, b plots.Point) int { return cmp.Compare(a.X, b.X) })
-				g.Curves = append(g.Curves, c)
-			}
-		}
-		list = append(list, g)
-	}
-	if len(list) == 0 {
-		return nil, fmt.Errorf("nothing was measured at several batches, sizes or widths with all else equal")
-	}
-	return list, nil
-}
-
-// title names the constants of a series; its varying number is 0.
-func (w Work) title() string {
-	parts := []string{w.Net}
-	if w.Width > 0 {
-		parts = append(parts, fmt.Sprintf("width %d", w.Width))
-	}
-	if w.Size > 0 {
-		parts = append(parts, fmt.Sprintf("%d px", w.Size))
-	}
-	if w.PerDomain > 0 {
-		parts = append(parts, fmt.Sprintf("batch %d", w.PerDomain))
-	}
-	return strings.Join(parts, ", ")
 }
