@@ -2,47 +2,11 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strings"
-
-	"github.com/ledg-go/ledg/ceg/result"
 )
 
 // chosenName is the row that is selected target by target.
 const chosenName = "selected by source validation"
-
-// addChosen adds the row that is chosen from all plans; or, against a plan, leaves that row
-// and the one that is chosen from this plan alone, which is the baseline.
-func (f *Folder) addChosen(t *grid) error {
-	c, err := f.chosen(t)
-	if err != nil || t.o.Against == "" {
-		t.rows = append(t.rows, c)
-		return err
-	}
-	i := slices.IndexFunc(f.plans, func(p *result.Plan) bool { return p.Name == t.o.Against })
-	if i < 0 {
-		return &OptionError{"against", fmt.Errorf("%q: no such plan is read, only %s", t.o.Against, strings.Join(f.Plans, ", "))}
-	}
-	alone := *f
-	alone.Runs = slices.DeleteFunc(slices.Clone(f.Runs), func(r result.PlannedRun) bool {
-		return !slices.ContainsFunc(f.plans[i].Runs, func(of result.PlannedRun) bool { return of.Dir == r.Dir && of.Key() == r.Key() })
-	})
-	o := t.o
-	o.Against = ""
-	rest, err := alone.grid(t.spec, t.group, o)
-	if err != nil {
-		return err
-	}
-	if rest == nil {
-		return &OptionError{"against", fmt.Errorf("%q: the plan has no runs for this table", t.o.Against)}
-	}
-	other := rest.rows[len(rest.rows)-1]
-	other.name += " of " + t.o.Against
-	other.short, other.label = other.name, other.name
-	t.versions.join(other.short, rest.versions, chosenName)
-	t.rows, t.o.Baseline = []*row{c, other}, other.name
-	return nil
-}
 
 // chosen makes the row that has for each target the numbers of another: of the one with the
 // highest mean on the validation images of that target's own sources, the first of equals, among
@@ -67,7 +31,7 @@ func (f *Folder) chosen(t *grid) (*row, error) {
 			continue
 		}
 		c.cells[target] = t.rows[best].cells[target]
-		t.versions.join(chosenName, t.versions, t.rows[best].short)
+		t.versions.join(chosenName, t.rows[best].short)
 		c.planned += seeds
 		c.chosen = append(c.chosen, fmt.Sprintf("on %s %s (%.2f, n = %d)", target, val.rows[best].name, 100*mean, seeds))
 	}

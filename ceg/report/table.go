@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -40,9 +39,6 @@ type TableOptions struct {
 	// Chosen adds a row that selects, for each target, the row with the highest mean source
 	// validation accuracy.
 	Chosen bool
-	// Against reduces such a table to two rows and compares them: the selection from all opened
-	// plans, and the selection from the plan of this name only.
-	Against string
 	// Baseline is the row to compare with, by its name in the table or its method; empty for
 	// none.
 	Baseline string
@@ -84,9 +80,6 @@ func (f *Folder) Table(name string, o TableOptions) ([]*result.Table, error) {
 	}
 	if name == allBudgets && o.Budget != "" {
 		return nil, fmt.Errorf("table %s: it shows all budgets, not %s alone; table %s does", name, o.Budget, allMethods)
-	}
-	if o.Against != "" && (!o.Chosen || o.Baseline != "" || name == allBudgets || name == allTargets) {
-		return nil, &OptionError{"against", errors.New("it compares what is chosen: it goes with chosen, and not with a baseline or the table " + allBudgets)}
 	}
 	if o.BaselineFolder != nil && name != allTargets {
 		return nil, &OptionError{"baseline-dir", fmt.Errorf("it goes with the table %s", allTargets)}
@@ -317,9 +310,11 @@ func (f *Folder) grid(spec PaperTable, g group, o TableOptions) (*grid, error) {
 		slices.SortFunc(t.targets, func(a, b string) int { return cmp.Compare(slices.Index(known, a), slices.Index(known, b)) })
 	}
 	if o.Chosen {
-		if err := f.addChosen(t); err != nil {
+		c, err := f.chosen(t)
+		if err != nil {
 			return nil, err
 		}
+		t.rows = append(t.rows, c)
 	}
 	for _, row := range t.rows {
 		row.average = row.overTargets(t.targets)

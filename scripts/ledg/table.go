@@ -91,7 +91,6 @@ sign-flip tests up to n = 20, and Holm's correction over the table. CSV has one 
 	flags.StringVar(&o.Rule, "rule", "last_epoch", "model selection: last_epoch, best_source_val or best_target")
 	flags.BoolVar(&o.SourceVal, "source-val", false, "show source validation accuracy instead of target accuracy")
 	flags.BoolVar(&o.Chosen, "chosen", false, "add a row selected per target by source validation accuracy")
-	flags.StringVar(&o.Against, "against", "", "with --chosen, the study to compare the selection with")
 	flags.StringVar(&o.Measure, "measure", report.MeasureNames()[0], "metric: "+strings.Join(report.MeasureNames(), ", "))
 	flags.StringArrayVar(&o.Methods, "method", nil, "row to show, by its name or label; repeatable (default all)")
 	flags.StringSliceVar(&o.Targets, "target", nil, "target domain; repeatable (default all)")

@@ -2,7 +2,6 @@ package page
 
 import (
 	"bytes"
-	"container/list"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -29,8 +27,6 @@ const (
 	largeSide, thumbSide = 1600, 320
 	// exactSide is the maximum side of images that are sent as lossless PNG.
 	exactSide = 256
-	// cacheBytes is the size of the memory cache of sent images.
-	cacheBytes = 64 << 20
 	// pictureTime is the time limit for decoding and encoding an image.
 	pictureTime = 10 * time.Second
 )
@@ -41,21 +37,16 @@ type pictures struct {
 	root *os.Root      // nil for data without files, if links are followed, and for features
 	room chan struct{} // a slot for each image that is being decoded
 	once singleflight.Group
-
-	mu     sync.Mutex // guards the fields below
-	bytes  int
-	order  list.List // of *encoded, the newest first
-	cached map[string]*list.Element
 }
 
 // encoded is an encoded image.
 type encoded struct {
-	key, kind string
-	data      []byte
+	kind string // the media type
+	data []byte
 }
 
 func newPictures(o Options) (*pictures, error) {
-	p := &pictures{d: o.Data, room: make(chan struct{}, runtime.GOMAXPROCS(0)), cached: make(map[string]*list.Element)}
+	p := &pictures{d: o.Data, room: make(chan struct{}, runtime.GOMAXPROCS(0))}
 	if _, vectors := o.Data.Features(); vectors || o.Root == "" || o.FollowLinks {
 		return p, nil
 	}
@@ -95,9 +86,6 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request, side int) {
 // share the work.
 func (p *pictures) get(ctx context.Context, id string, side int) (*encoded, error) {
 	key := strconv.Itoa(side) + " " + id
-	if e := p.look(key); e != nil {
-		return e, nil
-	}
 	v, err, _ := p.once.Do(key, func() (any, error) {
 		select {
 		case p.room <- struct{}{}:
@@ -111,13 +99,7 @@ func (p *pictures) get(ctx context.Context, id string, side int) (*encoded, erro
 		if err != nil {
 			return nil, err
 		}
-		e, err := encode(fit(m, side))
-		if err != nil {
-			return nil, err
-		}
-		e.key = key
-		p.keep(e)
-		return e, nil
+		return encode(fit(m, side))
 	})
 	if errors.Is(err, context.Canceled) && ctx.Err() == nil { // the first requester has left
 		return p.get(ctx, id, side)
@@ -178,26 +160,4 @@ func encode(m *rgb.Image) (*encoded, error) {
 	}
 	err := jpeg.Encode(&b, m.ToImage(), &jpeg.Options{Quality: 92})
 	return &encoded{kind: "image/jpeg", data: b.Bytes()}, err
-}
-
-func (p *pictures) look(key string) *encoded {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	at := p.cached[key]
-	if at == nil {
-		return nil
-	}
-	p.order.MoveToFront(at)
-	return at.Value.(*encoded)
-}
-
-func (p *pictures) keep(e *encoded) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.cached[e.key] = p.order.PushFront(e)
-	for p.bytes += len(e.data); p.bytes > cacheBytes && p.order.Len() > 1; {
-		old := p.order.Remove(p.order.Back()).(*encoded)
-		delete(p.cached, old.key)
-		p.bytes -= len(old.data)
-	}
 }
