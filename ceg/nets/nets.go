@@ -19,6 +19,7 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/nets/onnx/onnxpb"
 )
 
 // Maps are feature maps between two layers, one set for every pass.
@@ -119,8 +120,9 @@ type ONNX struct {
 	// Opset is the operator set version; Domains lists other operator sets, of version 1.
 	Opset   int
 	Domains []string
-	// Nodes are encoded NodeProtos, in order; Constants are encoded TensorProtos.
-	Nodes, Constants [][]byte
+	// Nodes are in order.
+	Nodes     []*onnxpb.Node
+	Constants []*onnxpb.Tensor
 	// Output is the name of the features [n, d].
 	Output string
 }

@@ -155,7 +155,7 @@ func TestEmbedONNX(t *testing.T) {
 	}
 }
 
-// ONNX Runtime is fetched with --yes alone; without it, one line says that Go is slower and what to do.
+// ONNX Runtime is fetched with --yes alone; without it, one line says that onnx-gomlx is slow and what to do.
 func TestEmbedOffersRuntime(t *testing.T) {
 	if _, ok, err := engine.RuntimePlan("auto"); err != nil || !ok && runtime.GOOS != "linux" {
 		t.Skip("this machine has ONNX Runtime or a GPU, or there is none for it")
@@ -169,12 +169,12 @@ func TestEmbedOffersRuntime(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(filepath.Dir(blocked), 0o777), os.WriteFile(blocked, nil, 0o666)); err != nil {
 		t.Fatal(err)
 	}
-	net, err := filepath.Abs("../../ceg/nets/onnx/imported/testdata/resnet.onnx")
+	net, err := filepath.Abs("../../ceg/nets/onnx/imported/testdata/train/resnet.onnx")
 	if err != nil {
 		t.Fatal(err)
 	}
 	root := photoFolder(t)
-	const line = "ONNX Runtime is not installed, and Go computes the network, slower: "
+	const line = "ONNX Runtime is not installed, and onnx-gomlx computes the network: it is slow and may refuse operations; "
 	embed := func(more ...string) string {
 		out := filepath.Join(t.TempDir(), "x.safetensors")
 		_, stderr, status := call(t, dir, append([]string{"embed", "--dataset", "folder", "--root", root, "--net", net, "--preprocess", "siglip", "--size", "32", "--out", out}, more...)...)
@@ -210,7 +210,7 @@ func TestEmbedOffersRuntime(t *testing.T) {
 func TestEmbedRuntime(t *testing.T) {
 	runtime := enginetest.Runtime(t)
 	dir := t.TempDir()
-	net, err := filepath.Abs("../../ceg/nets/onnx/imported/testdata/resnet.onnx")
+	net, err := filepath.Abs("../../ceg/nets/onnx/imported/testdata/train/resnet.onnx")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +223,7 @@ func TestEmbedRuntime(t *testing.T) {
 	for _, backend := range []string{runtime, "go"} {
 		file := filepath.Join(dir, backend[:2]+".safetensors")
 		stdout, stderr, status := call(t, dir, "embed", "--dataset", "glyphs", "--net", net, "--preprocess", "siglip", "--size", "32", "--backend", backend, "--out", file)
-		if status != 0 || !strings.Contains(stdout, "2,400 images, 1 views of 12 features") {
+		if status != 0 || !strings.Contains(stdout, "2,400 images, 1 views of 8 features") {
 			t.Fatalf("status %d, stdout %s, stderr\n%s", status, stdout, stderr)
 		}
 		written, err := os.ReadFile(file)

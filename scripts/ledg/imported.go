@@ -38,7 +38,8 @@ beside the file says (Hugging Face), or as --preprocess says:
 output, and --pool the tokens: cls (the first), mean (all), or patches (mean of the
 others). Maps are averaged. --net hf:OWNER/NAME[@REVISION] downloads model.onnx, or
 onnx/model.onnx, from the Hugging Face hub, or from HF_ENDPOINT. ONNX Runtime computes the
-features. ledg offers to install it (--yes agrees); without it, Go computes, slower.`
+features. ledg offers to install it (--yes agrees). Without it, onnx-gomlx computes them: it
+is slow and may refuse operations.`
 
 // describePresets lists the presets, a line each.
 func describePresets() string {
@@ -74,7 +75,7 @@ func (f *importFlags) add(flags *pflag.FlagSet) {
 var importNames = []string{"preprocess", "short", "filter", "mean", "std", "bgr", "output", "pool"}
 
 // offerRuntime offers to install ONNX Runtime for a network from an ONNX file, where a backend asks for the fastest.
-// It returns one line about the slower backend where ONNX Runtime is not installed then.
+// It returns one line about onnx-gomlx where ONNX Runtime is not installed then.
 func offerRuntime(cmd *cobra.Command, backend string, yes bool) (note string, err error) {
 	plan, ok, reason := engine.RuntimePlan(backend)
 	switch in, terminal := cmd.InOrStdin().(*os.File); {
@@ -89,7 +90,7 @@ func offerRuntime(cmd *cobra.Command, backend string, yes bool) (note string, er
 	default:
 		reason = fmt.Errorf("to install it, run `ledg backend install onnxruntime` or add --yes (%s)", plan.What)
 	}
-	return "ONNX Runtime is not installed, and Go computes the network, slower: " + cli.OneLine(reason), nil
+	return "ONNX Runtime is not installed, and onnx-gomlx computes the network: it is slow and may refuse operations; " + cli.OneLine(reason), nil
 }
 
 // isONNX reports whether a network is a file.

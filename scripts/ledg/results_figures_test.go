@@ -147,9 +147,7 @@ func networksFigure(t *testing.T) *plots.Grid {
 		if a, b, ok := strings.Cut(name, "_"); ok {
 			name = a + "\n" + b
 		}
-		groups.add(name, "pure Go", numeral(t, r[7]))
-		groups.add(name, "xla:cpu", numeral(t, r[6]))
-		groups.add(name, "onnxruntime", numeral(t, r[5]))
+		groups.add(name, "onnxruntime", numeral(t, r[3]))
 	}
 	g := dotsOf(t, plots.DotsData{Title: "Features at 224 px, two threads", Groups: groups, ValueLabel: "Speed / ONNX Runtime's in Python"},
 		"One measurement each (n = 1), no interval. Higher is faster; 1 is ONNX Runtime in Python.")

@@ -97,7 +97,7 @@ func newImportedBatches(spec string, n *imported.Network, o datasets.Origin) (*E
 	if err != nil {
 		return nil, err
 	}
-	if why != "" {
+	if backend.Description += ", by onnx-gomlx"; why != "" {
 		backend.Description += "; " + why
 	}
 	net, err := n.Exec(backend, o.Size, *o.ONNX)

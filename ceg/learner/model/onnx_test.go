@@ -25,7 +25,7 @@ func TestFeaturesDependOnOneImage(t *testing.T) {
 		{"testdata/mean.onnx", 8, true},
 		{"testdata/mean4.onnx", 8, true},
 		{"../../nets/onnx/imported/testdata/vit.onnx", 32, false},
-		{"../../nets/onnx/imported/testdata/resnet.onnx", 32, false},
+		{"../../nets/onnx/imported/testdata/train/resnet.onnx", 32, false},
 	} {
 		for _, backend := range backends {
 			n, err := imported.Open(c.file, map[bool]string{true: "pooled"}[strings.HasSuffix(c.file, "vit.onnx")], "")
@@ -36,7 +36,7 @@ func TestFeaturesDependOnOneImage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if said := strings.Contains(x.Description, "one photo at a time"); said != c.alone || c.alone != (x.Batch == 1) {
+			if said := strings.Contains(x.Description, "one photo at a time"); backend != "go" && (said != c.alone || c.alone != (x.Batch == 1)) || x.Batch != 1 && backend == "go" {
 				t.Errorf("%s by %s: a batch of %d, %s", c.file, backend, x.Batch, x.Description)
 			}
 			images := make([]byte, 3*3*c.size*c.size)

@@ -84,30 +84,32 @@ func (*untrusted) Train(a toTrain, digest *string) error {
 	return t.Try(backend)
 }
 
-// Limits of a copy. They depend on the file only by the size of its weights and of its images: nothing
-// else distinguishes a small hostile file from a network.
+// Limits of a copy. They depend on the file only by its length and the size of its images: nothing else
+// distinguishes a small hostile file from a network.
 const (
 	leastTime   = 8 * time.Second
 	leastMemory = 1200 << 20
 	trialMemory = 512 << 20
+	slow        = 8 // times as long as ONNX Runtime's are convolutions in Go's own loops
 )
 
-// firstTime is how long a network may take until its first batch of images is there: for a disk of 20 MB/s and a processor
+// firstTime is how long a network may take until some images are computed: for a disk of 20 MB/s and a processor
 // of 2 GFLOPS.
-func firstTime(n *imported.Network, size, batch int) time.Duration {
-	weights, places := float64(n.Weights()), float64(size*size)/(14*14)
-	return leastTime + time.Duration(min(weights/5e6+float64(batch)*weights*places/1e9, 3600)*float64(time.Second))
+func firstTime(n *imported.Network, size, images int) time.Duration {
+	weights, places := float64(n.Length)/4, float64(size*size)/(14*14)
+	return leastTime + time.Duration(min(weights/5e6+float64(images)*weights*places/1e9, 3600)*float64(time.Second))
 }
 
 // memory is how much a network may take, with some bytes for each pixel of all images at a time.
 func memory(least int, n *imported.Network, size, images, each int) int64 {
-	return int64(least) + 24*n.Weights() + int64(size)*int64(size)*int64(images)*int64(each)
+	return int64(least) + 6*n.Length + int64(size)*int64(size)*int64(images)*int64(each)
 }
 
 // newImportedExtractor makes an extractor of a network from an ONNX file, for images as an origin says. It computes in
-// a copy of this program, with limits, until the context ends. XLA computes here, after one batch on Go there.
+// a copy of this program, with limits, until the context ends.
 func newImportedExtractor(ctx context.Context, spec string, n *imported.Network, o datasets.Origin) (*Extractor, error) {
-	there := spec
+	batch := max(n.Batch, inferenceBatch)
+	most, images := memory(leastMemory, n, o.Size, batch*most, 1<<10), 3*batch
 	if rt, _, err := engine.OpenRuntime(spec); err != nil {
 		return nil, err
 	} else if rt == nil {
@@ -116,35 +118,30 @@ func newImportedExtractor(ctx context.Context, spec string, n *imported.Network,
 			return nil, err
 		}
 		backend.Close()
-		if backend.Name != "go" {
-			there = "go"
+		if images *= slow; backend.Kind != engine.Go {
+			most = 0 // XLA maps as much as it likes
 		}
 	}
-	x, err := newImportedThere(ctx, there, n, o)
+	x, err := newImportedThere(ctx, spec, n, o, most, firstTime(n, o.Size, images))
 	if errors.Is(err, child.ErrCannot) {
 		return newImportedHere(spec, n, o)
 	}
-	if err != nil || there == spec {
-		return x, err
-	}
-	x.close()
-	return newImportedHere(spec, n, o)
+	return x, err
 }
 
 // newImportedThere makes an extractor that computes in a copy of this program.
-func newImportedThere(ctx context.Context, spec string, n *imported.Network, o datasets.Origin) (*Extractor, error) {
+func newImportedThere(ctx context.Context, spec string, n *imported.Network, o datasets.Origin, memory int64, first time.Duration) (*Extractor, error) {
 	if os.Getenv(LimitsVariable) == "off" {
 		return nil, child.ErrCannot
 	}
-	batch := max(n.Batch, inferenceBatch)
-	p, err := child.Start(ctx, service, memory(leastMemory, n, o.Size, batch*most, 1<<10))
+	p, err := child.Start(ctx, service, memory)
 	if err != nil {
 		return nil, err
 	}
 	o.Weights = n.Path
 	var is opened
 	start := time.Now()
-	if err := p.Call("Open", firstTime(n, o.Size, 3*batch), toOpen{spec, o}, &is); err != nil {
+	if err := p.Call("Open", first, toOpen{spec, o}, &is); err != nil {
 		p.Close()
 		return nil, named(ctx, n.Path, err)
 	}
@@ -205,14 +202,12 @@ func tryTraining(ctx context.Context, a toTrain) error {
 	if err != nil {
 		return err
 	}
-	const slower = 16 // than features: backward is twice forward, and Go's own loops make the gradients of convolutions
-	images := imported.Trial(a.Size)
-	p, err := child.Start(ctx, service, memory(trialMemory, n, a.Size, images, 16<<10))
+	p, err := child.Start(ctx, service, memory(trialMemory, n, a.Size, imported.TrialImages, 16<<10))
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	if err := p.Call("Train", firstTime(n, a.Size, slower*images), a, &key.Digest); err != nil {
+	if err := p.Call("Train", firstTime(n, a.Size, 3*slow*imported.TrialImages), a, &key.Digest); err != nil {
 		return named(ctx, a.Path, err)
 	}
 	tried.Store(key, true)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/nets/onnx/onnxpb"
 )
 
 // Input is the format of the network's input images.
@@ -81,7 +82,11 @@ type Head struct {
 // Write writes the network as an ONNX file. Equal networks give equal bytes. A missing,
 // misshapen or non-finite parameter is an error, and so is a layer without an ONNX form.
 func (n Network) Write(w io.Writer) error {
-	b, err := n.encode()
+	m, err := n.build()
+	if err != nil {
+		return fmt.Errorf("onnx: network %s: %w", n.Backbone.Name, err)
+	}
+	b, err := m.Encode()
 	if err != nil {
 		return fmt.Errorf("onnx: network %s: %w", n.Backbone.Name, err)
 	}
@@ -89,7 +94,7 @@ func (n Network) Write(w io.Writer) error {
 	return err
 }
 
-func (n Network) encode() (_ []byte, err error) {
+func (n Network) build() (_ *onnxpb.Model, err error) {
 	if n.Input == "" {
 		n.Input = Float32
 	}
@@ -150,10 +155,8 @@ func (b *builder) whole(g nets.Graph) (value, error) {
 	for _, p := range params {
 		b.param(p.Name, p.Shape...)
 	}
-	for _, n := range parts.Nodes {
-		b.nodes = append(b.nodes, n)
-	}
-	b.opset, b.domains, b.encoded = parts.Opset, parts.Domains, parts.Constants
+	b.nodes, b.constants = append(b.nodes, parts.Nodes...), append(b.constants, parts.Constants...)
+	b.opset, b.domains = parts.Opset, parts.Domains
 	return value{name: parts.Output, c: features, flat: true}, nil
 }
 
@@ -170,28 +173,26 @@ func (v value) Dims() (c, h, w int) { return v.c, v.h, v.w }
 type builder struct {
 	n      *Network
 	params map[string]int
-	nodes  []message
+	nodes  []*onnxpb.Node
 	// weights are the parameters in use, in order of use, and constants what else
 	// the nodes need.
 	weights   []int
-	constants []tensor
+	constants []*onnxpb.Tensor
 	serial    int
-	// opset is the version of the operators, and domains other sets of them; encoded are
-	// constants, as TensorProtos.
+	// opset is the version of the operators, and domains other sets of them.
 	opset   int
 	domains []string
-	encoded [][]byte
 }
 
 var _ nets.Ops = (*builder)(nil)
 
-// node adds a node with one output, and returns the name of that.
-func (b *builder) node(op, output string, inputs []string, attributes ...message) string {
+// node adds a node with one output, whose name is the node's name, too, and returns it.
+func (b *builder) node(op, output string, inputs []string, list ...*onnxpb.Attribute) string {
 	if output == "" {
 		b.serial++
 		output = op + "_" + strconv.Itoa(b.serial)
 	}
-	b.nodes = append(b.nodes, node(op, output, inputs, attributes))
+	b.nodes = append(b.nodes, &onnxpb.Node{Op: op, Name: output, In: inputs, Out: []string{output}, Attributes: list})
 	return output
 }
 
@@ -211,7 +212,7 @@ func (b *builder) param(name string, shape ...int) string {
 }
 
 func (b *builder) constant(name string, shape []int, v ...float32) string {
-	b.constants = append(b.constants, tensor{name, shape, v})
+	b.constants = append(b.constants, onnxpb.Floats(name, int64s(shape), v...))
 	return name
 }
 
@@ -221,7 +222,7 @@ func (b *builder) input() string {
 	if b.n.Input == Uint8 {
 		unit = 255
 		x = b.node("Transpose", "", []string{x}, ints("perm", 0, 3, 1, 2))
-		x = b.node("Cast", "", []string{x}, integer("to", float32Type))
+		x = b.node("Cast", "", []string{x}, integer("to", onnxpb.Float32))
 	}
 	scale, shift := make([]float32, 3), make([]float32, 3)
 	for c := range 3 {
@@ -276,7 +277,7 @@ func (b *builder) BatchNorm(in nets.Maps, name string) nets.Maps {
 	for _, part := range []string{".weight", ".bias", ".running_mean", ".running_var"} {
 		inputs = append(inputs, b.param(name+part, x.c))
 	}
-	x.name = b.node("BatchNormalization", name, inputs, float("epsilon", float32(b.n.Backbone.Norm.OrDefault().Eps)))
+	x.name = b.node("BatchNormalization", name, inputs, onnxpb.Float("epsilon", float32(b.n.Backbone.Norm.OrDefault().Eps)))
 	return x
 }
 
@@ -290,7 +291,7 @@ func (b *builder) ReLU(in nets.Maps) nets.Maps {
 // ReLU6 implements nets.Ops.
 func (b *builder) ReLU6(in nets.Maps) nets.Maps {
 	x := in.(value)
-	if !slices.ContainsFunc(b.constants, func(t tensor) bool { return t.name == "six" }) {
+	if !slices.ContainsFunc(b.constants, func(t *onnxpb.Tensor) bool { return t.Name == "six" }) {
 		b.constant("zero", nil, 0)
 		b.constant("six", nil, 6)
 	}
@@ -321,10 +322,10 @@ func (b *builder) Apply(nets.Maps, int, int, int, func(*graph.Node) *graph.Node)
 }
 
 // window is what convolutions and poolings of x share.
-func window(x value, kernel, stride, padding int) []message {
+func window(x value, kernel, stride, padding int) attributes {
 	top, bottom := nets.Padding(x.h, kernel, stride, padding)
 	left, right := nets.Padding(x.w, kernel, stride, padding)
-	return []message{
+	return attributes{
 		ints("kernel_shape", kernel, kernel),
 		ints("strides", stride, stride),
 		ints("pads", top, left, bottom, right),

@@ -1,33 +1,30 @@
 package imported
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
+	"math"
 	"path/filepath"
 	"regexp"
-	"strconv"
+	"runtime"
+	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
-	"github.com/gomlx/onnx-gomlx/onnx"
 	"github.com/gomlx/onnx-gomlx/onnx/parser"
 
 	"github.com/ledg-go/ledg/ceg/engine"
-	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/engine/ort"
+	"github.com/ledg-go/ledg/ceg/nets/onnx/onnxpb"
 	"github.com/ledg-go/ledg/datasets"
-	"github.com/ledg-go/ledg/datasets/regular"
+	"github.com/ledg-go/ledg/datasets/arrays/half"
 )
-
-// batch is the batch size if the file leaves it open.
-const batch = 8
-
-// largest bounds the number of elements of a value.
-const largest = 1 << 30
 
 // Exec is a network ready to run. Its methods are not safe for concurrent use, except Run if
 // Concurrent is true.
@@ -37,131 +34,193 @@ type Exec struct {
 	Batch, Size, Features int
 	Concurrent            bool
 
-	path  string
-	run   func(images []byte) ([]float32, error)
+	path, output string
+	reading      datasets.Reading
+	dims         []int64
+	last         bool
+	pixels       *pixels
+	session      session
+}
+
+// session computes a network's output, of some dimensions.
+type session struct {
+	run   func(images ort.Tensor) (y []float32, dims []int, err error)
 	close func()
 }
 
-// Weights is the number of the network's weights.
-func (n *Network) Weights() (count int64) {
-	for _, t := range n.graph.weights {
-		count += t.count()
-	}
-	return count
-}
+// batch is the batch size if the file leaves it open, and mostWindow the largest side of a kernel
+// that GoMLX is to move over images.
+const (
+	batch      = 8
+	mostWindow = 255
+)
 
-// room returns an error if there is no memory for the weights and a batch of images.
-func (n *Network) room(size int) error {
-	return engine.Room(n.Path, 4*float64(n.Weights())+4*float64(3*size*size)*float64(max(n.Batch, 1)))
-}
-
-// sizes lists the batch sizes to try, in order: a file may declare a free batch axis and support
-// only one image.
-func (n *Network) sizes() []int {
-	if n.Batch > 0 {
-		return []int{n.Batch}
-	}
-	return []int{batch, 1}
-}
-
-// try computes images of zeros to find the number of features.
-func (x *Exec) try() error {
-	v, err := []float32(nil), error(nil)
-	if panicked := caught(func() { v, err = x.run(make([]byte, 3*x.Size*x.Size*x.Batch)) }); panicked != nil {
-		return panicked
-	}
-	x.Features = len(v) / x.Batch
-	return err
-}
-
-// Exec compiles the network on a backend, which must stay open, for images preprocessed by r.
-// The error names the unsupported operation, its node and its input shapes.
-func (n *Network) Exec(on engine.Backend, size int, r datasets.Reading) (*Exec, error) {
-	if err := n.mend(); err != nil {
-		return nil, fmt.Errorf("%s: %w", n.Path, err)
-	}
-	if err := n.room(size); err != nil {
+// ExecRuntime prepares the network for ONNX Runtime, for images preprocessed by r. Each Run uses
+// the given number of threads, and Runs may be concurrent.
+func (n *Network) ExecRuntime(rt *engine.Runtime, threads, size int, r datasets.Reading) (*Exec, error) {
+	b, folder, err := n.encode(size)
+	if err != nil {
 		return nil, err
 	}
-	if n.problem == nil {
-		if err := n.resizings(size); err != nil {
-			return nil, fmt.Errorf("%s: %s", n.Path, firstLine(err))
-		}
-	}
-	m, err := parser.Parse(n.graph.encode())
+	s, err := rt.Open(b, ort.Options{Threads: threads, Folder: folder})
 	if err != nil {
+		return nil, fmt.Errorf("%s: ONNX Runtime: %w", n.Path, err)
+	}
+	x, err := n.exec(size, r, []int{batch, 1}, session{close: s.Close, run: func(images ort.Tensor) ([]float32, []int, error) {
+		y, err := s.Run(n.input, n.Output, images)
+		if err != nil {
+			return nil, nil, fmt.Errorf("ONNX Runtime: %w", err)
+		}
+		d := make([]int, len(y.Dims))
+		for i, v := range y.Dims {
+			d[i] = int(v)
+		}
+		return floatsOf(y), d, nil
+	}})
+	if err == nil {
+		x.Concurrent = true
+	}
+	return x, err
+}
+
+// encode writes the part of the file that the output depends on, if there is memory for it and a
+// batch of images; its external weights are in folder.
+func (n *Network) encode(size int) (b []byte, folder string, err error) {
+	if err := engine.Room(n.Path, float64(n.Length)+4*float64(3*size*size)*float64(max(n.Batch, 1))); err != nil {
+		return nil, "", err
+	}
+	if folder, err = filepath.Abs(filepath.Dir(n.Path)); err == nil {
+		b, err = n.file.Encode()
+	}
+	return b, folder, err
+}
+
+// Exec prepares the network for a backend of GoMLX, which must stay open, by onnx-gomlx, for images
+// preprocessed by r. Unlike ONNX Runtime, onnx-gomlx (v0.5.2) has not all operations, and ignores
+// some attributes.
+func (n *Network) Exec(on engine.Backend, size int, r datasets.Reading) (*Exec, error) {
+	for _, x := range n.file.Graph.Nodes {
+		if k := x.Get("kernel_shape").Ints; len(k) > 0 && slices.Max(k) > mostWindow {
+			return nil, fmt.Errorf("%s: node %q: kernel_shape is %v, want at most %d a side", n.Path, x.Name, k, mostWindow)
+		}
+		plain(x)
+	}
+	b, folder, err := n.encode(size)
+	if err != nil {
+		return nil, err
+	}
+	var s session
+	if err := caught(func() (err error) { s, err = n.graph(on, b, folder); return err }); err != nil {
 		return nil, fmt.Errorf("%s: %s", n.Path, firstLine(err))
 	}
-	defer m.Close()
-	w := &numbers{of: n}
-	if w.root, err = os.OpenRoot(filepath.Dir(n.Path)); err != nil {
-		return nil, err
+	sizes := []int{batch, 1}
+	if on.Kind == engine.Go {
+		sizes = sizes[1:] // as convolutions gain nothing from more
 	}
-	defer w.root.Close()
-	m = m.WithExternalDataReader(w)
+	return n.exec(size, r, sizes, s)
+}
+
+// graph is a session of onnx-gomlx.
+func (n *Network) graph(on engine.Backend, file []byte, folder string) (s session, err error) {
+	m, err := parser.Parse(file)
+	if err != nil {
+		return s, err
+	}
+	m = m.WithBaseDir(folder)
+	defer m.Close()
 	store := model.NewStore()
 	if err := m.VariablesToScope(store.RootScope()); err != nil {
-		return nil, fmt.Errorf("%s: %s", n.Path, firstLine(err))
+		store.Finalize()
+		return s, err
 	}
-	compute := on.Compute
-	if on.Kind == engine.Go {
-		compute = &lowered{compute}
+	exec, err := model.NewExec(on.Compute, store, func(scope *model.Scope, images *graph.Node) (y *graph.Node) {
+		if err := caught(func() error {
+			y = m.CallGraph(scope, images.Graph(), map[string]*graph.Node{n.input: images}, n.Output)[0]
+			return nil
+		}); err != nil {
+			panic(err) // with the operation, as GoMLX's own error has no trace
+		}
+		return graph.ConvertDType(y, dtypes.Float32)
+	})
+	if err != nil {
+		store.Finalize()
+		return s, err
 	}
-	sizes := n.sizes()
-	if n.problem != nil {
-		sizes = sizes[:1]
+	s.close = func() {
+		exec.Finalize()
+		store.Finalize()
+	}
+	s.run = func(images ort.Tensor) (y []float32, dims []int, err error) {
+		kinds := map[int]dtypes.DType{onnxpb.Uint8: dtypes.Uint8, onnxpb.Float16: dtypes.Float16, onnxpb.BFloat16: dtypes.BFloat16, onnxpb.Float32: dtypes.Float32}
+		for _, d := range images.Dims {
+			dims = append(dims, int(d))
+		}
+		in := tensors.FromShape(shapes.Make(kinds[images.Kind], dims...))
+		defer in.MustFinalizeAll()
+		if err := in.MutableBytes(func(b []byte) { copy(b, images.Data) }); err != nil {
+			return nil, nil, err
+		}
+		out, err := exec.Call1(in)
+		if err != nil {
+			return nil, nil, err
+		}
+		defer out.MustFinalizeAll()
+		y, err = tensors.CopyFlatData[float32](out)
+		return y, out.Shape().Dimensions, err
+	}
+	return s, nil
+}
+
+// exec finds a batch size that a session computes and the number of features, by images of zeros.
+// A file may declare a free batch axis and support only one image.
+func (n *Network) exec(size int, r datasets.Reading, sizes []int, s session) (x *Exec, err error) {
+	if n.Batch > 0 {
+		sizes = []int{n.Batch}
 	}
 	for _, b := range sizes {
-		var computed []later
-		exec, err2 := model.NewExec(compute, store, func(scope *model.Scope, images *graph.Node) []*graph.Node {
-			var y *graph.Node
-			var flags []*graph.Node
-			if err := caught(func() { y, computed, flags = n.features(m, scope, images, r) }); err != nil {
-				panic(err) // with the operation, as GoMLX's own error has no trace
-			}
-			return append([]*graph.Node{y}, flags...)
-		})
-		if err2 != nil {
-			return nil, err2
+		x = &Exec{Batch: b, Size: size, path: n.Path, output: n.Output, reading: r, last: n.last, pixels: newPixels(n.kind, r), session: s}
+		x.dims = []int64{int64(b), 3, int64(size), int64(size)}
+		if n.last {
+			x.dims = []int64{int64(b), int64(size), int64(size), 3}
 		}
-		x := &Exec{Batch: b, Size: size, path: n.Path}
-		x.run = func(images []byte) ([]float32, error) {
-			y, flags, err := call(exec, images, b, size)
-			return y, errors.Join(err, errOutside(computed, flags))
-		}
-		x.close = func() {
-			exec.Finalize()
-			store.Finalize()
-		}
-		if err = x.try(); err == nil {
+		v, err2 := x.Run(make([]byte, 3*size*size*b))
+		if err = err2; err == nil {
+			x.Features = len(v) / b
 			return x, nil
 		}
-		exec.Finalize()
 	}
-	store.Finalize()
-	return nil, fmt.Errorf("%s: %s", n.Path, firstLine(err))
+	s.close()
+	return nil, err
 }
 
-// call computes a batch of images, with the flags of [checkLater].
-func call(exec *model.Exec, images []byte, batch, size int) (y []float32, flags []int32, err error) {
-	in := tensors.FromFlatDataAndDimensions(images, batch, size, size, 3)
-	defer in.MustFinalizeAll()
-	out, err := exec.Call(in)
-	if err != nil {
-		return nil, nil, err
+// Close frees the network.
+func (x *Exec) Close() { x.session.close() }
+
+// Run computes the features [Batch, Features] of images, bytes [Batch, Size, Size, 3].
+func (x *Exec) Run(images []byte) (features []float32, _ error) {
+	data := x.pixels.fill(images, x.Size*x.Size, x.last)
+	if err := caught(func() error {
+		y, dims, err := x.session.run(ort.Tensor{Kind: x.pixels.kind, Dims: x.dims, Data: data})
+		if err != nil {
+			return err
+		}
+		t, err := take(dims, x.Batch, x.output, x.reading)
+		if err == nil {
+			features = t.of(y, dims)
+		}
+		return err
+	}); err != nil {
+		return nil, fmt.Errorf("%s: %s", x.path, firstLine(err))
 	}
-	for _, t := range out {
-		defer t.MustFinalizeAll()
-	}
-	for _, t := range out[1:] {
-		flags = append(flags, tensors.ToScalar[int32](t))
-	}
-	y, err = tensors.CopyFlatData[float32](out[0])
-	return y, flags, err
+	return features, nil
 }
 
-// where matches the text that GoMLX puts before an error.
-var where = regexp.MustCompile(`^(.* panicked: |failed to execute graph "[^"]*": |runtime panic: :? ?|panic: |runtime error: )+`)
+// where matches the text that GoMLX puts before an error, and converter a function of onnx-gomlx that
+// converts an operation, in a trace of the stack.
+var (
+	where     = regexp.MustCompile(`^(.* panicked: |failed to execute graph "[^"]*": |runtime panic: :? ?|panic: |runtime error: )+`)
+	converter = regexp.MustCompile(`\.convert([A-Z]\w*)\(`)
+)
 
 // firstLine returns the first line of an error, without a stack trace and without GoMLX's
 // location.
@@ -173,126 +232,34 @@ func firstLine(err error) string {
 // Constants are kept in graphs up to this number of elements: onnx-gomlx reads their values.
 func init() { graph.MinConstValueSizeToKeep = 1 << 20 }
 
-// Close frees the network.
-func (x *Exec) Close() { x.close() }
-
-// Run computes the features [Batch, Features] of images, bytes [Batch, Size, Size, 3].
-// Non-finite features are an error.
-func (x *Exec) Run(images []byte) ([]float32, error) {
-	v, err := []float32(nil), error(nil)
-	if panicked := caught(func() { v, err = x.run(images) }); panicked != nil {
-		err = panicked
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %s", x.path, firstLine(err))
-	}
-	return v, nil
+// caught calls f and returns its error or its panic, as GoMLX's functions raise them.
+func caught(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			var ok bool
+			if err, ok = r.(error); !ok {
+				err = fmt.Errorf("%v", r)
+			}
+			if op := converter.FindSubmatch(debug.Stack()); op != nil && errors.As(err, new(runtime.Error)) {
+				err = fmt.Errorf("operation %s, in the form that it has in this file, is not supported here", op[1])
+			}
+		}
+	}()
+	return f()
 }
 
-// features adds the network to a graph, with the flags of [checkLater]. It panics, as GoMLX's functions do.
-func (n *Network) features(m onnx.Model, scope *model.Scope, images *graph.Node, r datasets.Reading) (y *graph.Node, computed []later, flags []*graph.Node) {
-	g := images.Graph()
-	x := nets.Normalise(images, r.Mean, r.Std)
-	if r.BGR {
-		x = graph.Reverse(x, -1)
-	}
-	if !n.last {
-		x = graph.TransposeAllAxes(x, 0, 3, 1, 2)
-	}
-	in := map[string]*graph.Node{n.input.name: x}
-	if p := n.problem; p != nil {
-		n.missing(m, scope, g, in)
-	}
-	for _, s := range n.softmax {
-		v := m.CallGraph(scope, g, in, s.in[0])[0]
-		if axis := int(s.int("axis", 1)); axis != -1 && axis != v.Rank()-1 {
-			panic(fmt.Errorf("node %q: a Softmax of opset %d along axis %d of %v is not supported: export it with opset 13 or later", s.name, n.graph.opset, axis, v.Shape()))
+// floatsOf decodes an output.
+func floatsOf(y ort.Tensor) []float32 {
+	v := make([]float32, 0, len(y.Data)/2)
+	for b := y.Data; len(b) > 0; {
+		switch y.Kind {
+		case ort.Float32:
+			v, b = append(v, math.Float32frombits(binary.NativeEndian.Uint32(b))), b[4:]
+		case ort.BFloat16:
+			v, b = append(v, math.Float32frombits(uint32(binary.NativeEndian.Uint16(b))<<16)), b[2:]
+		default:
+			v, b = append(v, half.Float32(binary.NativeEndian.Uint16(b))), b[2:]
 		}
 	}
-	list, names := n.lates()
-	values := m.CallGraph(scope, g, in, append([]string{n.Output}, names...)...)
-	computed, flags = checkLater(list, values[1:])
-	n.sized(g)
-	y = pool(graph.ConvertDType(values[0], dtypes.Float32), images.Shape().Dimensions[0], n.Output, r)
-	return y, computed, flags
+	return v
 }
-
-// sized panics if a value is too large to compute.
-func (n *Network) sized(g *graph.Graph) {
-	for _, v := range g.Nodes() {
-		if size := v.Shape().Size(); size < 0 || size > largest {
-			panic(fmt.Errorf("a value of shape %v on the way to output %s is too large", v.Shape(), n.Output))
-		}
-	}
-}
-
-// missing panics with the operation that is unsupported.
-func (n *Network) missing(m onnx.Model, scope *model.Scope, g *graph.Graph, in map[string]*graph.Node) {
-	p := n.problem
-	op := p.op
-	if p.domain != "" {
-		op = p.domain + "." + op
-	}
-	var names, list []string
-	for _, s := range p.in {
-		if s != "" {
-			names = append(names, s)
-		}
-	}
-	if len(names) > 0 {
-		for i, v := range m.CallGraph(scope, g, in, names...) {
-			list = append(list, fmt.Sprintf("%s %v", names[i], v.Shape()))
-		}
-	}
-	panic(fmt.Errorf("operation %s of node %q is not available here (its inputs: %s)", op, p.name, strings.Join(list, ", ")))
-}
-
-// numbers gives onnx-gomlx the weights that [content.encode] has left out.
-type numbers struct {
-	of   *Network
-	root *os.Root
-}
-
-// ReadInto implements onnx.ExternalDataReader.
-func (w *numbers) ReadInto(info onnx.ExternalDataInfo, dst []byte) error {
-	i, err := strconv.Atoi(info.Location)
-	if err != nil || i < 0 || i >= len(w.of.graph.weights) {
-		return errors.New("weights that are not there")
-	}
-	t := w.of.graph.weights[i]
-	raw, err := w.bytes(t)
-	if err != nil {
-		return err
-	}
-	if len(raw) != len(dst) {
-		return fmt.Errorf("weights %q have %d bytes, want %d", t.name, len(raw), len(dst))
-	}
-	copy(dst, raw)
-	return nil
-}
-
-// bytes returns the raw numbers of a weight, nil if the file stores them in another form.
-func (w *numbers) bytes(t *tensor) ([]byte, error) {
-	if !t.outside {
-		return t.raw, nil
-	}
-	raw := make([]byte, width(t.stored())*t.count())
-	if _, err := w.of.outside(w.root, t.location, func(f fs.File) (int64, error) {
-		at, ok := f.(interface {
-			ReadAt(p []byte, off int64) (int, error)
-		})
-		if !ok {
-			return 0, errors.New("it cannot be read in parts")
-		}
-		return 0, regular.ReadAt(at, raw, t.offset)
-	}); err != nil {
-		return nil, err
-	}
-	if t.half != 0 {
-		raw = widen(raw, t.half)
-	}
-	return raw, nil
-}
-
-// Close implements onnx.ExternalDataReader.
-func (w *numbers) Close() error { return nil }

@@ -130,20 +130,15 @@ func filesBeside(network, main string) (files []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := parse(b)
+	m, err := parse(b)
 	if err != nil {
 		return nil, fmt.Errorf("%s is not an ONNX network that can be read: %w", main, err)
 	}
-	for _, t := range g.tensors() {
-		if !t.outside {
-			continue
-		}
-		if !filepath.IsLocal(filepath.FromSlash(t.location)) {
-			return nil, fmt.Errorf("%s: weights %q are in %q, outside the network's folder, which is not allowed", main, t.name, t.location)
-		}
-		if name := path.Join(path.Dir(main), t.location); !slices.Contains(files, name) {
-			files = append(files, name)
-		}
+	if files, err = filesOf(m); err != nil {
+		return nil, fmt.Errorf("%s: %w", main, err)
+	}
+	for i, name := range files {
+		files[i] = path.Join(path.Dir(main), name)
 	}
 	return files, nil
 }

@@ -56,7 +56,7 @@ func features(t *testing.T, b nets.Backbone, params []nets.Param, values [][]flo
 		for i, p := range params {
 			byName[p.Name] = args[i]
 		}
-		x := nets.Normalise(args[len(params)], plain.Mean, plain.Std)
+		x := nets.Normalise(args[len(params)], given.Mean, given.Std)
 		f := b.Graph.Build(byName, []nets.Pass{{Images: x}}, false)
 		d := f.Passes[0].Shape().Dimensions
 		d7 := graph.Cos(graph.MulScalar(graph.Iota(x.Graph(), shapes.Make(dtypes.Float32, d[0]*d[1]), 0), 0.7))

@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/ledg-go/ledg/ceg/nets/onnx/onnxpb"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
@@ -22,119 +22,153 @@ type Network struct {
 	// Path is the file, Digest its SHA-256 in hexadecimal. With external weight files it is the
 	// SHA-256 of all digests, the network's first and the others by name.
 	Path, Digest string
+	// Length is the number of bytes of all files.
+	Length int64
 	// Size is the side of the images in the file's input shape, Batch their number; 0 for any.
 	Size, Batch int
 	// Output is the name of the computed value.
 	Output string
 
 	beside []string // external weight files, relative to the network's folder
-	graph  *content
-	input  value
-	output value // as the file describes it
-	last   bool  // the last axis of images has the channels
-	bytes  bool  // images are bytes, whose preprocessing is inside
-
-	later []later // what check leaves to a graph
-
-	// The fields for onnx-gomlx, after [Network.mend].
-	mended  bool
-	problem *node // the first one with an unsupported operation
-	softmax []*node
-	// resized is the image side for which Resizes were rewritten, 0 for none. known describes
-	// these Resizes by their outputs.
-	resized int
-	known   map[string]resizing
+	file   *onnxpb.Model
+	opset  int
+	input  string
+	kind   int  // the element type of images
+	last   bool // the last axis of images has the channels
 }
 
 // most limits the size of a file; it is the limit of protocol buffers.
 const most = 2 << 30
 
+// Limits of an input shape, as images are in memory before a child process computes them.
+const (
+	mostImages = 4096
+	mostSide   = 4096
+	mostPixels = 1 << 25 // pixels of a batch
+)
+
 // Open reads an ONNX file and selects its output, any value of the graph; empty selects the only
 // output. A non-empty digest must match the file's. Nodes that the output does not need are
-// ignored.
+// removed. Operations are not checked: their backend does so.
 func Open(path, output, digest string) (*Network, error) {
 	n := &Network{Path: path}
-	if err := n.open(output, digest); err != nil {
+	b, err := regular.Read(path, most)
+	if err != nil {
 		return nil, err
+	}
+	switch start := strings.ToLower(strings.TrimSpace(string(b[:min(len(b), 64)]))); {
+	case strings.HasPrefix(start, "version https://git-lfs"):
+		return nil, fmt.Errorf("%s is a Git LFS pointer, not the network: run `git lfs pull` where it is from", path)
+	case strings.HasPrefix(start, "<!doctype html"), strings.HasPrefix(start, "<html"):
+		return nil, fmt.Errorf("%s is an HTML page, not a network: download the file itself", path)
+	}
+	if n.file, err = parse(b); err != nil {
+		return nil, fmt.Errorf("%s is not an ONNX network that can be read: %w", path, err)
+	}
+	if err := n.digest(b); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if digest != "" && digest != n.Digest {
+		return nil, fmt.Errorf("%s has changed: its sha256 was %.12s, and is %.12s now: put the network back", path, digest, n.Digest)
+	}
+	if err = n.choose(output); err == nil {
+		n.prune()
+		err = n.shape()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return n, nil
 }
 
-func (n *Network) open(output, digest string) error {
-	b, err := regular.Read(n.Path, most)
-	if err != nil {
-		return err
+// parse reads a file.
+func parse(b []byte) (*onnxpb.Model, error) {
+	m, err := onnxpb.Parse(b)
+	if err == nil && (m.Graph == nil || len(m.Graph.Nodes) == 0 || opsetOf(m) < 1) {
+		err = errors.New("it has no graph")
 	}
-	switch start := strings.ToLower(strings.TrimSpace(string(b[:min(len(b), 64)]))); {
-	case strings.HasPrefix(start, "version https://git-lfs"):
-		return fmt.Errorf("%s is a Git LFS pointer, not the network: run `git lfs pull` where it is from", n.Path)
-	case strings.HasPrefix(start, "<!doctype html"), strings.HasPrefix(start, "<html"):
-		return fmt.Errorf("%s is an HTML page, not a network: download the file itself", n.Path)
-	}
-	if n.graph, err = parse(b); err != nil {
-		return fmt.Errorf("%s is not an ONNX network that can be read: %w", n.Path, err)
-	}
-	if err := n.digest(b); err != nil {
-		return err
-	}
-	if err := n.same(digest); err != nil {
-		return err
-	}
-	for _, step := range []func() error{func() error { return n.choose(output) }, n.prune, n.shape, n.check} {
-		if err := step(); err != nil {
-			return fmt.Errorf("%s: %w", n.Path, err)
+	return m, err
+}
+
+// opsetOf is the version of ONNX's own operators.
+func opsetOf(m *onnxpb.Model) (version int) {
+	for _, o := range m.Opsets {
+		if own(o.Domain) {
+			version = int(o.Version)
 		}
 	}
-	n.graph.standardise(n.Output)
-	return nil
+	return version
 }
 
-// same returns an error if the file's digest differs from an expected one; empty expects none.
-func (n *Network) same(digest string) error {
-	if digest != "" && digest != n.Digest {
-		return fmt.Errorf("%s has changed: its sha256 was %.12s, and is %.12s now: put the network back", n.Path, digest, n.Digest)
+func own(domain string) bool { return domain == "" || domain == "ai.onnx" }
+
+// tensorsOf returns all tensors of a graph and of nodes, including those in attributes.
+func tensorsOf(g *onnxpb.Graph, nodes []*onnxpb.Node) []*onnxpb.Tensor {
+	var list []*onnxpb.Tensor
+	if g != nil {
+		list, nodes = slices.Clone(g.Weights), g.Nodes
 	}
-	return nil
-}
-
-// tensors returns all tensors of the file, including those in attributes.
-func (g *content) tensors() []*tensor {
-	list := slices.Clone(g.weights)
-	for _, n := range slices.Concat(g.nodes, g.functions) {
-		for _, a := range n.attrs {
-			if a.t != nil {
-				list = append(list, a.t)
+	for _, n := range nodes {
+		for _, a := range n.Attributes {
+			if a.Tensor != nil {
+				list = append(list, a.Tensor)
 			}
-			list = append(list, a.list...)
-			for _, inner := range a.graphs {
-				list = append(list, inner.tensors()...)
+			list = append(list, a.Tensors...)
+			for _, inner := range inside(a) {
+				list = append(list, tensorsOf(inner, nil)...)
 			}
 		}
 	}
 	return list
 }
 
-// digest computes the Digest of the file's bytes and of the external weight files, whose lengths
-// it checks.
-func (n *Network) digest(b []byte) error {
-	sum := sha256.Sum256(b)
-	n.Digest = hex.EncodeToString(sum[:])
-	ends := map[string]int64{}
-	for _, t := range n.graph.tensors() {
-		if !t.outside {
+// inside are the graphs in an attribute.
+func inside(a *onnxpb.Attribute) []*onnxpb.Graph {
+	if a.Graph != nil {
+		return []*onnxpb.Graph{a.Graph}
+	}
+	return a.Graphs
+}
+
+const outside = 1 // onnx.TensorProto.DataLocation: EXTERNAL
+
+// filesOf lists the external weight files of a network by name, all within its folder.
+func filesOf(m *onnxpb.Model) (files []string, err error) {
+	list := tensorsOf(m.Graph, nil)
+	for _, f := range m.Functions {
+		list = append(list, tensorsOf(nil, f.Nodes)...)
+	}
+	for _, t := range list {
+		if t.Location != outside {
 			continue
 		}
-		if !filepath.IsLocal(filepath.FromSlash(t.location)) {
-			return fmt.Errorf("%s: weights %q are in %q, outside the network's folder, which is not allowed", n.Path, t.name, t.location)
+		location := entry(t, "location")
+		if !filepath.IsLocal(filepath.FromSlash(location)) {
+			return nil, fmt.Errorf("weights %q are in %q, outside the network's folder, which is not allowed", t.Name, location)
 		}
-		bytes := width(t.kind) * t.count()
-		if t.offset < 0 || t.length >= 0 && t.length != bytes {
-			return fmt.Errorf("%s: weights %q of shape %v are %d bytes at %d of %s, want %d", n.Path, t.name, t.dims, t.length, t.offset, t.location, bytes)
-		}
-		ends[t.location] = max(ends[t.location], t.offset+bytes)
+		files = append(files, location)
 	}
-	if len(ends) == 0 {
-		return nil
+	slices.Sort(files)
+	return slices.Compact(files), nil
+}
+
+// entry is what an external tensor has under a key.
+func entry(t *onnxpb.Tensor, key string) (value string) {
+	for _, e := range t.External {
+		if e.Key == key {
+			value = e.Value
+		}
+	}
+	return value
+}
+
+// digest computes the Digest of the file's bytes and of the external weight files. Links that lead
+// out of the folder are refused.
+func (n *Network) digest(b []byte) (err error) {
+	sum := sha256.Sum256(b)
+	n.Digest, n.Length = hex.EncodeToString(sum[:]), int64(len(b))
+	if n.beside, err = filesOf(n.file); err != nil || len(n.beside) == 0 {
+		return err
 	}
 	root, err := os.OpenRoot(filepath.Dir(n.Path))
 	if err != nil {
@@ -143,15 +177,20 @@ func (n *Network) digest(b []byte) error {
 	defer root.Close()
 	all := sha256.New()
 	io.WriteString(all, n.Digest)
-	n.beside = slices.Sorted(maps.Keys(ends))
 	for _, name := range n.beside {
 		h := sha256.New()
-		size, err := n.outside(root, name, func(f fs.File) (int64, error) { return io.Copy(h, f) })
-		if err != nil {
-			return err
+		f, err := regular.OpenFS(root.FS(), filepath.ToSlash(filepath.Clean(filepath.FromSlash(name))), 1<<40)
+		if err == nil {
+			var size int64
+			size, err = io.Copy(h, f)
+			n.Length += size
+			f.Close()
 		}
-		if size < ends[name] {
-			return fmt.Errorf("%s: %s has %d bytes, and weights up to %d are needed", n.Path, name, size, ends[name])
+		if err != nil {
+			if p := (*fs.PathError)(nil); errors.As(err, &p) {
+				err = p.Err
+			}
+			return fmt.Errorf("weights are in %s beside it, which cannot be read: %w", name, err)
 		}
 		fmt.Fprintf(all, "%x", h.Sum(nil))
 	}
@@ -159,176 +198,133 @@ func (n *Network) digest(b []byte) error {
 	return nil
 }
 
-// outside reads an external weight file in the network's folder. Links that lead out of the folder
-// are refused.
-func (n *Network) outside(root *os.Root, name string, read func(fs.File) (int64, error)) (int64, error) {
-	f, err := regular.OpenFS(root.FS(), filepath.ToSlash(filepath.Clean(filepath.FromSlash(name))), 1<<40)
-	if err != nil {
-		var p *fs.PathError
-		if errors.As(err, &p) {
-			err = p.Err
-		}
-		return 0, fmt.Errorf("%s: weights are in %s beside it, which cannot be read: %w", n.Path, name, err)
-	}
-	defer f.Close()
-	size, err := read(f)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %s: %w", n.Path, name, err)
-	}
-	return size, nil
-}
-
 // choose chooses the output.
 func (n *Network) choose(output string) error {
-	var names []string
-	for _, v := range n.graph.outputs {
-		names = append(names, v.name)
-	}
-	if n.Output = output; output == "" {
-		if len(names) != 1 {
-			return fmt.Errorf("it has %d outputs, %s: choose one by its name, such as ledg embed --output %[3]s, or ledg train --set network.output=%[3]s", len(names), n.graph.describe(n.graph.outputs), names[0])
+	outputs := n.file.Graph.Outputs
+	named := func(v *onnxpb.Value) bool { return v.Name == output }
+	switch {
+	case output == "" && len(outputs) != 1:
+		first := "NAME"
+		if len(outputs) > 0 {
+			first = outputs[0].Name
 		}
-		n.Output = names[0]
-		return nil
+		return fmt.Errorf("it has %d outputs, %s: choose one by its name, such as ledg embed --output %[3]s, or ledg train --set network.output=%[3]s", len(outputs), describe(outputs), first)
+	case output == "":
+		output = outputs[0].Name
+	case !slices.ContainsFunc(outputs, named) && !slices.ContainsFunc(n.file.Graph.Nodes, func(m *onnxpb.Node) bool { return slices.Contains(m.Out, output) }):
+		return fmt.Errorf("it has no output %q: its outputs are %s", output, describe(outputs))
 	}
-	if !slices.Contains(names, output) && !slices.ContainsFunc(n.graph.nodes, func(m *node) bool { return slices.Contains(m.out, output) }) {
-		return fmt.Errorf("it has no output %q: its outputs are %s", output, n.graph.describe(n.graph.outputs))
+	n.Output = output
+	chosen := &onnxpb.Value{Name: output}
+	if i := slices.IndexFunc(outputs, named); i >= 0 {
+		chosen = outputs[i]
 	}
+	n.file.Graph.Outputs = []*onnxpb.Value{chosen}
 	return nil
 }
 
 // describe lists values with their shapes.
-func (g *content) describe(list []value) string {
-	var b strings.Builder
+func describe(list []*onnxpb.Value) string {
+	var words []string
 	for i, v := range list {
 		if i == 8 {
-			fmt.Fprintf(&b, " and %d more", len(list)-i)
+			words = append(words, fmt.Sprintf("and %d more", len(list)-i))
 			break
 		}
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(v.name)
-		if v.shape {
-			b.WriteString(strings.ReplaceAll(fmt.Sprint(v.dims), "-1", "?"))
+		if _, d := v.Tensor(); d != nil {
+			words = append(words, v.Name+strings.ReplaceAll(fmt.Sprint(d), "-1", "?"))
+		} else {
+			words = append(words, v.Name)
 		}
 	}
-	return b.String()
+	return strings.Join(words, ", ")
 }
 
 // needs returns the values that a node depends on, including those of graphs within it. Some may
 // be computed in these graphs.
-func (n *node) needs() []string {
-	list := slices.Clone(n.in)
-	for _, a := range n.attrs {
-		for _, g := range a.graphs {
-			for _, m := range g.nodes {
-				list = append(list, m.needs()...)
+func needs(n *onnxpb.Node) []string {
+	list := slices.Clone(n.In)
+	for _, a := range n.Attributes {
+		for _, g := range inside(a) {
+			for _, m := range g.Nodes {
+				list = append(list, needs(m)...)
 			}
-			for _, v := range g.outputs {
-				list = append(list, v.name)
+			for _, v := range g.Outputs {
+				list = append(list, v.Name)
 			}
 		}
 	}
 	return list
 }
 
-// prune keeps only nodes that the output depends on. As the format requires, each node follows
-// those that it depends on, so there is no cycle.
-func (n *Network) prune() error {
-	g := n.graph
-	known, by := map[string]bool{"": true}, map[string]*node{}
-	for _, t := range g.weights {
-		known[t.name] = true
-	}
-	for _, v := range g.inputs {
-		known[v.name] = true
-	}
-	for i, m := range g.nodes {
-		m.name = cmp.Or(m.name, fmt.Sprintf("%s %d", m.op, i))
-		for _, s := range m.in {
-			if !known[s] {
-				return fmt.Errorf("node %q needs %q, which no node before it makes", m.name, s)
-			}
-		}
-		for _, s := range m.out {
-			if s == "" {
-				continue
-			}
-			if known[s] {
-				return fmt.Errorf("node %q makes %q, which there is already", m.name, s)
-			}
-			known[s], by[s] = true, m
+// prune keeps only what the output depends on.
+func (n *Network) prune() {
+	g := n.file.Graph
+	by := map[string]*onnxpb.Node{}
+	for _, m := range g.Nodes {
+		for _, s := range m.Out {
+			by[s] = m
 		}
 	}
-	needed, values := map[*node]bool{}, map[string]bool{}
+	needed, values := map[*onnxpb.Node]bool{}, map[string]bool{}
 	for todo := []string{n.Output}; len(todo) > 0; {
 		s := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		if m := by[s]; m != nil && !needed[m] {
 			needed[m] = true
-			todo = append(todo, m.needs()...)
+			todo = append(todo, needs(m)...)
 		}
 		values[s] = true
 	}
-	g.nodes = slices.DeleteFunc(g.nodes, func(m *node) bool { return !needed[m] })
-	g.original = slices.Clone(g.nodes)
-	g.weights = slices.DeleteFunc(g.weights, func(t *tensor) bool { return !values[t.name] })
+	g.Nodes = slices.DeleteFunc(g.Nodes, func(m *onnxpb.Node) bool { return !needed[m] })
 	weights := map[string]bool{}
-	for _, t := range g.weights {
-		weights[t.name] = true
-	}
-	g.inputs = slices.DeleteFunc(g.inputs, func(v value) bool { return weights[v.name] || !values[v.name] })
-	for _, t := range g.tensors() {
-		if width(t.kind) == 0 {
-			return fmt.Errorf("weights %q are of type %d, which is not supported", t.name, t.kind)
-		}
-	}
-	n.output = value{name: n.Output}
-	for _, v := range g.outputs {
-		if v.name == n.Output {
-			n.output = v
-		}
-	}
-	g.outputs = []value{{name: n.Output, kind: float32Type}}
-	return nil
+	g.Weights = slices.DeleteFunc(g.Weights, func(t *onnxpb.Tensor) bool {
+		weights[t.Name] = true
+		return !values[t.Name]
+	})
+	g.Inputs = slices.DeleteFunc(g.Inputs, func(v *onnxpb.Value) bool { return weights[v.Name] || !values[v.Name] })
+	n.file.Version = max(n.file.Version, 4) // from this version on, weights need not be inputs
+	n.opset = opsetOf(n.file)
 }
 
 // shape checks the shape of the input.
 func (n *Network) shape() error {
-	list := n.graph.inputs
+	list := n.file.Graph.Inputs
+	text := describe(list)
 	if len(list) != 1 {
 		if len(list) == 0 {
 			return fmt.Errorf("%s depends on no input: it is not a network of images", n.Output)
 		}
-		return fmt.Errorf("%s needs %d inputs, %s: want images alone", n.Output, len(list), n.graph.describe(list))
+		return fmt.Errorf("%s needs %d inputs, %s: want images alone", n.Output, len(list), text)
 	}
-	v := list[0]
-	text := n.graph.describe(list)
-	n.bytes = v.kind == uint8Type
-	if !n.bytes && v.kind != float32Type && v.kind != float16Type && v.kind != bfloat16Type || len(v.dims) != 4 {
+	kind, d := list[0].Tensor()
+	if !slices.Contains([]int{onnxpb.Uint8, onnxpb.Float32, onnxpb.Float16, onnxpb.BFloat16}, kind) || len(d) != 4 {
 		return fmt.Errorf("its input %s is not of images: want floats or bytes [batch, 3, height, width] or [batch, height, width, 3]", text)
 	}
-	h, w := v.dims[2], v.dims[3]
+	h, w := d[2], d[3]
 	switch {
-	case v.dims[1] == 3 || v.dims[1] == -1 && v.dims[3] != 3:
-	case v.dims[3] == 3:
-		n.last, h, w = true, v.dims[1], v.dims[2]
+	case d[1] == 3 || d[1] == -1 && d[3] != 3:
+	case d[3] == 3:
+		n.last, h, w = true, d[1], d[2]
 	default:
-		return fmt.Errorf("its input %s is of images of %d channels, want 3", text, v.dims[1])
+		return fmt.Errorf("its input %s is of images of %d channels, want 3", text, d[1])
 	}
-	if h != w && h >= 0 && w >= 0 {
+	switch {
+	case h != w && h >= 0 && w >= 0:
 		return fmt.Errorf("its input %s has images that are not square, which are not supported", text)
+	case slices.Contains(d, 0):
+		return fmt.Errorf("its input %s is empty", text)
+	case d[0] > mostImages || slices.Max(d[1:]) > mostSide || max(d[0], 1)*max(h, w)*max(h, w) > mostPixels:
+		return fmt.Errorf("its input %s is too large: want at most %d images of %d pixels a side, and %d pixels in all", text, mostImages, mostSide, mostPixels)
 	}
-	n.Size, n.Batch = int(max(h, w, 0)), int(max(v.dims[0], 0))
-	n.graph.inputs[0].kind = float32Type
-	n.input = v
+	n.Size, n.Batch = int(max(h, w, 0)), int(max(d[0], 0))
+	n.input, n.kind = list[0].Name, kind
 	return nil
 }
 
 // Bytes reports whether images are bytes from 0 to 255: the network preprocesses them itself, as
 // the preset Raw.
-func (n *Network) Bytes() bool { return n.bytes }
+func (n *Network) Bytes() bool { return n.kind == onnxpb.Uint8 }
 
 // Side returns the side of images: the file's, or the requested one if the file permits any.
 // Contradicting sides are an error; side may be 0.

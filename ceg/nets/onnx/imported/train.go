@@ -1,25 +1,28 @@
 package imported
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
-	"regexp"
-	"runtime"
-	"runtime/debug"
 	"slices"
-	"strings"
+	"strconv"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/onnx-gomlx/onnx"
 	"github.com/gomlx/onnx-gomlx/onnx/parser"
 
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/nets/onnx/onnxpb"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // Prefix precedes the names of parameters of networks from files.
@@ -28,17 +31,15 @@ const Prefix = "onnx."
 // Trainable is a network from an ONNX file whose weights are trainable parameters: a
 // [nets.Graph]. Images are normalised, of one size.
 //
-// Parameters are the floating-point initializers that nodes compute with ([content.learning]
-// selects them): kernels, matrices, biases, scales, tokens, position embeddings. Integers, shapes,
-// bounds, masks and constants of nodes stay constant, and so do scalars, except those with a
-// parameter's name in PyTorch's style. Values that the exporter computed from parameters are
-// trained in the exported form. BatchNormalization uses batch statistics in training, like
-// nets.Ops, with the file's epsilon and momentum. Dropout is omitted.
+// Parameters are the float32 initializers that nodes compute with ([Trainable.learning] selects
+// them): kernels, matrices, biases, scales, tokens, position embeddings. Integers, shapes, bounds,
+// masks and constants of nodes stay constant, and so do scalars, except those with a parameter's
+// name in PyTorch's style. BatchNormalization keeps the file's statistics, as if the exporter had
+// folded it into convolutions, and its scale and shift learn. Dropout is omitted.
 //
 // An initializer that passes through Identity is a separate parameter: exporters write this for
 // weights that had equal values, not for shared ones.
 type Trainable struct {
-	// Network is the file. Its graph is as the file has it, but for widened floats.
 	*Network
 	// Pool is the pooling of an output of tokens, one of datasets.Pools; empty for others.
 	Pool string
@@ -47,30 +48,11 @@ type Trainable struct {
 
 	size     int
 	params   []nets.Param
-	tensors  map[string]*tensor // the parameters' tensors, by the file's names
+	weights  map[string]*onnxpb.Tensor // of the parameters, by the file's names
 	features int
 	shape    []int // of the output for few images
 	sizes    nets.MapSizes
-	norms    []norm
-	// test and train are the network in evaluation and in training; plain is the file's network.
-	test, train, plain program
-}
-
-// program is a network as onnx-gomlx builds it: its inputs are the images and the parameters,
-// by the file's names.
-type program struct {
-	model  onnx.Model
-	inputs []string
-	output string
-}
-
-// norm is a BatchNormalization: the names of its running statistics and of its statistics over
-// groups of images, and the number of positions per image.
-type norm struct {
-	mean, variance           string
-	groupMean, groupVariance string
-	places                   int
-	momentum                 float64 // weight of a batch in the running statistics
+	model    onnx.Model // its inputs are the images and the parameters, by the file's names
 }
 
 // OpenTrainable reads an ONNX file like [Open], for training on images of the given size.
@@ -83,247 +65,187 @@ func OpenTrainable(path, output, pool, digest string, size int) (*Trainable, err
 	if t.size, err = t.Side(size); err != nil {
 		return nil, err
 	}
-	if err := t.learn(); err != nil {
+	if err := caught(t.learn); err != nil {
 		return nil, fmt.Errorf("%s: %s", path, firstLine(err))
 	}
 	return t, nil
 }
 
-// learn finds the parameters and builds the two programs.
-func (t *Trainable) learn() error {
-	if t.Batch > 0 {
+// learn finds the parameters and prepares the network for onnx-gomlx.
+func (t *Trainable) learn() (err error) {
+	switch {
+	case t.Batch > 0:
 		return fmt.Errorf("its input is of %d images at a time, which cannot be trained: export it with a free batch axis", t.Batch)
+	case t.opset < 13:
+		return fmt.Errorf("it is of opset %d: export it with opset 13 or later to train it", t.opset)
 	}
-	for _, w := range t.graph.weights {
-		w.widen()
+	if err := t.load(); err != nil {
+		return err
 	}
-	t.graph.separate()
-	for _, x := range t.graph.nodes {
-		if x.op == "Dropout" {
+	t.separate()
+	for _, x := range t.file.Graph.Nodes {
+		if x.Op == "Dropout" {
 			t.Dropouts++
+		}
+		if len(x.Out) == 0 || len(x.In) == 0 && x.Op != "Constant" {
+			return fmt.Errorf("node %q (%s) has no inputs or outputs", x.Name, x.Op)
 		}
 	}
 	if err := t.chooseParams(); err != nil {
 		return err
 	}
-	t.known = map[string]resizing{} // shared by all programs
-	var err error
-	if t.plain, err = t.program(nil); err != nil {
+	if err := t.program(); err != nil {
 		return err
 	}
-	dims, err := t.infer(t.plain)
-	if err != nil {
-		return err
-	}
-	if t.test, err = t.program(&differentiable{dims: dims}); err != nil {
-		return err
-	}
-	d := &differentiable{dims: dims, train: true}
-	if t.train, err = t.program(d); err != nil {
-		return err
-	}
-	t.norms = d.norms
-	return nil
+	return t.infer()
 }
 
-// program copies the network and mends its nodes. With d, it also rewrites them so that they have
-// gradients.
-func (t *Trainable) program(d *differentiable) (program, error) {
-	n := t.evaluated()
-	g := n.graph
-	if d != nil {
-		if err := d.rewrite(g); err != nil {
-			return program{}, err
-		}
-	}
-	if err := n.mend(); err != nil {
-		return program{}, err
-	}
-	if x := n.problem; x != nil {
-		return program{}, fmt.Errorf("operation %s of node %q cannot be trained here; `ledg embed` may compute frozen features of it, with `ledg backend install onnxruntime`", x.op, x.name)
-	}
-	if err := n.resizings(t.size); err != nil {
-		return program{}, err
-	}
-	for _, s := range n.softmax {
-		if axis := s.int("axis", 1); axis != -1 {
-			return program{}, fmt.Errorf("node %q: a Softmax of opset %d is not trained: export it with opset 13 or later", s.name, g.opset)
-		}
-	}
-	p := program{output: t.Output}
-	if err := t.inputsOf(n); err != nil {
-		return program{}, err
-	}
-	for _, v := range g.inputs {
-		p.inputs = append(p.inputs, v.name)
-	}
-	model, err := parser.Parse(g.encode())
-	if err != nil {
-		return program{}, err
-	}
-	p.model = model
-	p.model.DisableFusion() // fused operations may lack gradients
-	return p, nil
-}
-
-// evaluated returns a copy of the network in evaluation mode, whose nodes may be rewritten in
-// place. Tensors are shared, since only widening changes them.
-func (t *Trainable) evaluated() *Network {
-	n := *t.Network
-	g := *t.graph
-	n.graph = &g
-	g.weights, g.inputs, g.outputs = slices.Clone(g.weights), slices.Clone(g.inputs), slices.Clone(g.outputs)
-	g.nodes = make([]*node, len(t.graph.nodes))
-	for i, x := range t.graph.nodes {
-		y := *x
-		y.in, y.out, y.attrs = slices.Clone(x.in), slices.Clone(x.out), slices.Clone(x.attrs)
-		g.nodes[i] = &y
-	}
-	g.evaluate()
-	return &n
-}
-
-// evaluate changes nodes that were exported in training mode to evaluation mode.
-func (g *content) evaluate() {
-	for _, x := range g.nodes {
-		switch x.op {
-		case "BatchNormalization":
-			x.drop("training_mode")
-			x.out = x.out[:1]
-		case "Dropout":
-			x.become("Identity", x.in[0])
-			x.out = x.out[:1]
-		}
-	}
-}
-
-// inputsOf makes the needed parameters inputs and the other weights constants.
-func (t *Trainable) inputsOf(n *Network) error {
-	g := n.graph
-	g.inputs[0].dims = append([]int64{-1}, g.inputs[0].dims[1:]...)
-	used := g.used()
-	var constants []*node
-	for _, w := range g.weights {
-		switch {
-		case !used[w.name]:
-		case t.tensors[w.name] != nil:
-			g.inputs = append(g.inputs, value{name: w.name, kind: float32Type, dims: w.dims, shape: true})
-		default:
-			c, err := t.constant(w)
-			if err != nil {
-				return err
-			}
-			constants = append(constants, c)
-		}
-	}
-	g.weights, g.nodes = nil, append(constants, g.nodes...)
-	return nil
-}
-
-// constant returns a weight as a constant node.
-func (t *Trainable) constant(w *tensor) (*node, error) {
-	c := *w
-	if w.outside {
-		raw, err := t.bytes(w)
-		if err != nil {
-			return nil, err
-		}
-		c.raw, c.outside = raw, false
-	}
-	return &node{op: "Constant", name: w.name, out: []string{w.name}, attrs: []attr{{name: "value", kind: tensorAttr, t: &c}}}, nil
-}
-
-// bytes returns the numbers of a weight, little-endian.
-func (t *Trainable) bytes(w *tensor) ([]byte, error) {
+// load reads the external weights.
+func (t *Trainable) load() error {
 	root, err := os.OpenRoot(filepath.Dir(t.Path))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer root.Close()
-	return (&numbers{of: t.Network, root: root}).bytes(w)
+	for _, w := range t.file.Graph.Weights {
+		if w.Location != outside {
+			continue
+		}
+		if w.Type != onnxpb.Float32 && w.Type != onnxpb.Int64 {
+			return fmt.Errorf("weights %q of type %d outside the file are not trained", w.Name, w.Type)
+		}
+		offset, _ := strconv.ParseInt(entry(w, "offset"), 10, 64)
+		raw := make([]byte, map[int32]int{onnxpb.Float32: 4, onnxpb.Int64: 8}[w.Type]*w.Count())
+		f, err := root.Open(filepath.FromSlash(entry(w, "location")))
+		if err == nil {
+			err = regular.ReadAt(f, raw, offset)
+			f.Close()
+		}
+		if err != nil {
+			return fmt.Errorf("weights %q: %w", w.Name, err)
+		}
+		w.Raw, w.Location, w.External = raw, 0, nil
+	}
+	return nil
 }
 
-// few is the batch size for inferring shapes: more than one, which files may have fixed, and an
-// unlikely size for anything else.
-const few = 3
-
-// infer returns the shapes of all values for few images. The Go backend builds a graph of each
-// value in turn without computing it.
-func (t *Trainable) infer(p program) (map[string][]int, error) {
-	backend, err := engine.Open("go")
-	if err != nil {
-		return nil, err
-	}
-	defer backend.Close()
-	var names []string
-	seen := map[string]bool{}
-	for _, x := range t.graph.nodes {
-		if kernels[x.op] {
-			of := []string{x.in[0], x.out[0]}
-			if x.op == "Conv" {
-				of = append(of, x.in[1])
-			}
-			for _, s := range of {
-				if !seen[s] {
-					seen[s] = true
-					names = append(names, s)
-				}
-			}
+// program rewrites the network for onnx-gomlx, with parameters as inputs and other weights as
+// constants.
+func (t *Trainable) program() error {
+	w := &rewriter{kernel: map[string]*onnxpb.Tensor{}, same: map[string]string{}}
+	g := &onnxpb.Graph{Name: "network", Inputs: []*onnxpb.Value{onnxpb.NewValue(t.input, "", onnxpb.Float32, -1, -1, -1, -1)}}
+	for _, x := range t.file.Graph.Weights {
+		w.kernel[x.Name] = x
+		if t.weights[x.Name] != nil {
+			g.Inputs = append(g.Inputs, onnxpb.NewValue(x.Name, "", onnxpb.Float32, x.Dims...))
+		} else {
+			w.nodes = append(w.nodes, &onnxpb.Node{Op: "Constant", Name: x.Name, Out: []string{x.Name}, Attributes: []*onnxpb.Attribute{onnxpb.Constant(x)}})
 		}
 	}
-	dims := map[string][]int{}
-	err = caught(func() {
-		g := graph.NewGraph(backend.Compute, "shapes")
+	for _, n := range t.file.Graph.Nodes {
+		if err := w.node(n); err != nil {
+			return err
+		}
+	}
+	output := t.Output
+	if s, ok := w.same[output]; ok {
+		output = s
+	}
+	g.Nodes, g.Outputs = w.nodes, []*onnxpb.Value{onnxpb.NewValue(output, "", onnxpb.Float32)}
+	b, err := (&onnxpb.Model{Version: 8, Graph: g, Opsets: t.file.Opsets}).Encode()
+	if err != nil {
+		return err
+	}
+	if t.model, err = parser.Parse(b); err == nil {
+		t.model.DisableFusion() // fused operations may lack gradients
+	}
+	return err
+}
+
+// TrialImages is the number of images that shapes are inferred and a step is tried with: more than
+// one, which files may have fixed, and an unlikely size for anything else.
+const TrialImages = 3
+
+// sketch builds a graph of a number of images without computing it, and calls f with the output.
+func (t *Trainable) sketch(images int, f func(g *graph.Graph, y *graph.Node)) error {
+	on, err := engine.Open("go")
+	if err != nil {
+		return err
+	}
+	defer on.Close()
+	return caught(func() error {
+		g := graph.NewGraph(on.Compute, "shapes")
 		defer g.Finalize()
 		params := map[string]*graph.Node{}
 		for _, q := range t.params {
 			params[q.Name] = graph.Parameter(g, q.Name, shapes.Make(dtypes.Float32, q.Shape...))
 		}
-		images := graph.Parameter(g, "images", shapes.Make(dtypes.Float32, few, t.size, t.size, 3))
-		list, more := t.lates()
-		values := t.call(p, params, images, nil, append(slices.Clone(names), more...))
-		checkLater(list, values[1+len(names):])
-		t.sized(g)
-		for _, v := range g.Nodes() {
-			if s := v.Shape(); s.Rank() > 0 && s.Dimensions[0] == few {
-				t.sizes.Largest = max(t.sizes.Largest, s.Size()/few)
-			}
-		}
-		for i, s := range names {
-			if dims[s] = values[i+1].Shape().Dimensions; dims[s][0] != few {
-				continue // a kernel
-			}
-			t.sizes.Inputs += values[i+1].Shape().Size() / few
-		}
-		t.shape = values[0].Shape().Dimensions
-		r := datasets.Reading{Pool: t.Pool}
-		t.features = pool(values[0], few, t.Output, r).Shape().Dimensions[1]
+		f(g, t.output(params, graph.Parameter(g, "images", shapes.Make(dtypes.Float32, images, t.size, t.size, 3))))
+		return nil
 	})
-	return dims, err
 }
 
-// converter matches a function of onnx-gomlx that converts an operation, in a trace of the stack.
-var converter = regexp.MustCompile(`\.convert([A-Z]\w*)\(`)
-
-// caught calls f and returns its panic, as GoMLX's functions raise them, as an error.
-func caught(f func()) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			var ok bool
-			if err, ok = r.(error); !ok {
-				err = fmt.Errorf("%v", r)
-			}
-			if op := converter.FindSubmatch(debug.Stack()); op != nil && errors.As(err, new(runtime.Error)) {
-				err = fmt.Errorf("operation %s, in the form that it has in this file, is not supported here", op[1])
+// infer finds the shape of the output and the sizes of maps.
+func (t *Trainable) infer() error {
+	return t.sketch(TrialImages, func(g *graph.Graph, y *graph.Node) {
+		for _, v := range g.Nodes() {
+			if s := v.Shape(); s.Rank() > 0 && s.Dimensions[0] == TrialImages {
+				t.sizes.Largest = max(t.sizes.Largest, s.Size()/TrialImages)
+				if op := v.Type(); op == graph.NodeTypeConvGeneral || op == graph.NodeTypeDotGeneral {
+					t.sizes.Inputs += (v.Inputs()[0].Shape().Size() + s.Size()) / TrialImages
+				}
 			}
 		}
-	}()
-	f()
+		t.shape = y.Shape().Dimensions
+		t.features = pool(y, TrialImages, t.Output, datasets.Reading{Pool: t.Pool}).Shape().Dimensions[1]
+	})
+}
+
+// Try checks that one training step works on few images of zeros, forward and backward. Its result is discarded. It is an error if the network's values grow
+// faster than the number of images, as the memory for many is unknown then.
+func (t *Trainable) Try(on engine.Backend) error {
+	values, err := t.Values()
+	if err != nil {
+		return err
+	}
+	var sums [2]float64
+	const many = 1024 * TrialImages
+	for i, images := range []int{TrialImages, many} {
+		err = errors.Join(err, t.sketch(images, func(g *graph.Graph, _ *graph.Node) {
+			for _, v := range g.Nodes() {
+				sums[i] += float64(v.Shape().Size())
+			}
+		}))
+	}
+	if err == nil && sums[1] > 1.5*many/TrialImages*sums[0] {
+		err = fmt.Errorf("its values grow faster than the number of images, from %.3g numbers for %d images to %.3g for %d: it is not trained", sums[0], TrialImages, sums[1], many)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %s", t.Path, firstLine(err))
+	}
+	args := []any{tensors.FromFlatDataAndDimensions(make([]float32, TrialImages*t.size*t.size*3), TrialImages, t.size, t.size, 3)}
+	for _, p := range t.params {
+		args = append(args, tensors.FromFlatDataAndDimensions(values[p.Name], p.Shape...))
+	}
+	err = caught(func() error {
+		exec := graph.MustNewExec(on.Compute, func(args []*graph.Node) []*graph.Node {
+			params := map[string]*graph.Node{}
+			for i, p := range t.params {
+				params[p.Name] = args[1+i]
+			}
+			f := t.Build(params, []nets.Pass{{Images: args[0]}}, true)
+			gradients, _ := f.Pull([]*graph.Node{graph.OnesLike(f.Passes[0])})
+			return slices.AppendSeq(f.Passes, maps.Values(gradients))
+		})
+		defer exec.Finalize()
+		_, err := exec.Call(args...)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %s", t.Path, firstLine(err))
+	}
 	return nil
 }
-
-// kernels are the operations whose gradients need their shapes.
-var kernels = map[string]bool{"Conv": true, "BatchNormalization": true, "GlobalAveragePool": true}
 
 // Params implements nets.Graph.
 func (t *Trainable) Params(size int) ([]nets.Param, int, error) {
@@ -349,14 +271,15 @@ func (t *Trainable) Files() []string {
 func (t *Trainable) Values() (map[string][]float32, error) {
 	values := map[string][]float32{}
 	for _, p := range t.params {
-		w := t.tensors[strings.TrimPrefix(p.Name, Prefix)]
-		raw, err := t.bytes(w)
-		if err != nil {
-			return nil, err
+		w := t.weights[p.Name[len(Prefix):]]
+		v := w.Floats
+		for raw := w.Raw; len(raw) >= 4; raw = raw[4:] {
+			v = append(v, math.Float32frombits(binary.LittleEndian.Uint32(raw)))
 		}
-		if values[p.Name], err = w.float32s(raw); err != nil {
-			return nil, fmt.Errorf("%s: %w", t.Path, err)
+		if len(v) != p.Size() {
+			return nil, fmt.Errorf("%s: weights %q of shape %v have %d numbers", t.Path, w.Name, w.Dims, len(v))
 		}
+		values[p.Name] = v
 	}
 	return values, nil
 }
@@ -369,5 +292,3 @@ func (t *Trainable) Notes() []string {
 	}
 	return notes
 }
-
-var errNoWeights = errors.New("it has no weights that could be trained")

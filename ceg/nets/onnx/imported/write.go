@@ -1,125 +1,86 @@
 package imported
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/nets/onnx/onnxpb"
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// ONNX implements nets.Graph: the file's own nodes, without the changes for onnx-gomlx. All
-// names have the Prefix, and float16 values are float32.
+// ONNX implements nets.Graph: the file's own nodes, in evaluation mode. All names have the Prefix.
 func (t *Trainable) ONNX(input string) (nets.ONNX, error) {
-	n := t.evaluated()
-	g := n.graph
-	g.wide()
-	w := &writer{mender: &mender{content: g, added: rewritten}, of: t}
+	w := &rewriter{}
+	out := nets.ONNX{Opset: t.opset}
 	x := input
-	old := g.nodes
-	g.nodes = nil
-	if n.last {
-		x = w.turned(x, 0, 2, 3, 1)
+	if t.last {
+		x = w.transpose(x, 0, 2, 3, 1)
 	}
-	name := func(s string) string {
-		switch s {
-		case "":
-			return ""
-		case n.input.name:
-			return x
-		}
-		return Prefix + s
-	}
-	out := nets.ONNX{Opset: g.opset}
-	for _, m := range old {
-		for _, list := range [][]string{m.in, m.out} {
-			for i, s := range list {
-				list[i] = name(s)
+	renamed := func(names []string) []string {
+		names = slices.Clone(names)
+		for i, s := range names {
+			if s == t.input {
+				names[i] = x
+			} else if s != "" {
+				names[i] = Prefix + s
 			}
 		}
-		m.name = Prefix + m.name
-		if m.domain != "" && m.domain != "ai.onnx" && !slices.Contains(out.Domains, m.domain) {
-			out.Domains = append(out.Domains, m.domain)
+		return names
+	}
+	used := map[string]bool{t.Output: true}
+	for _, n := range t.file.Graph.Nodes {
+		for _, s := range n.In {
+			used[s] = true
 		}
 	}
-	g.nodes = append(g.nodes, old...)
-	var err error
-	if out.Output, err = w.pool(name(t.Output)); err != nil {
-		return out, fmt.Errorf("%s: %w", t.Path, err)
-	}
-	used := g.used()
-	for _, m := range g.nodes {
-		if m.op == "Constant" && !used[m.out[0]] {
+	for _, of := range t.file.Graph.Nodes {
+		n := *of
+		switch {
+		case n.Op == "Constant" && !used[n.Out[0]]:
 			continue // such as Dropout's rate
+		case n.Op == "Dropout":
+			n.Op, n.In, n.Out, n.Attributes = "Identity", n.In[:1], n.Out[:1], nil
+		case n.Op == "BatchNormalization":
+			n.Out = n.Out[:1]
+			n.Attributes = slices.DeleteFunc(slices.Clone(n.Attributes), func(a *onnxpb.Attribute) bool { return a.Name == "training_mode" })
 		}
-		out.Nodes = append(out.Nodes, m.encode())
+		n.In, n.Out, n.Name = renamed(n.In), renamed(n.Out), Prefix+n.Name
+		if !own(n.Domain) && !slices.Contains(out.Domains, n.Domain) {
+			out.Domains = append(out.Domains, n.Domain)
+		}
+		w.nodes = append(w.nodes, &n)
 	}
-	for _, c := range g.weights {
-		if t.tensors[c.name] != nil {
-			continue
+	out.Output = t.pooled(w, renamed([]string{t.Output})[0])
+	out.Nodes = w.nodes
+	for _, c := range t.file.Graph.Weights {
+		if t.weights[c.Name] == nil {
+			c := *c
+			c.Name = Prefix + c.Name
+			out.Constants = append(out.Constants, &c)
 		}
-		raw, err := t.bytes(c)
-		if err != nil {
-			return out, err
-		}
-		c := *c
-		c.name, c.raw, c.outside = Prefix+c.name, raw, false
-		var m message
-		c.head(&m)
-		c.body(&m)
-		out.Constants = append(out.Constants, m)
 	}
 	return out, nil
 }
 
-// wide converts half-precision values of a network, and casts to them, to float32.
-func (g *content) wide() {
-	for _, w := range g.tensors() {
-		w.widen()
-	}
-	for _, n := range g.nodes {
-		if a := n.get("to"); n.op == "Cast" && a != nil && (a.i == float16Type || a.i == bfloat16Type) {
-			a.i = float32Type
-		}
-	}
-}
-
-// writer adds nodes that pool the network's output to features, like [pool].
-type writer struct {
-	*mender
-	of *Trainable
-}
-
-// turned adds a Transpose.
-func (w *writer) turned(x string, perm ...int64) string {
-	out := w.op("Transpose", x)
-	w.nodes[len(w.nodes)-1].attrs = permuted(perm...)
-	return out
-}
-
-func (w *writer) pool(x string) (string, error) {
-	d := w.of.shape
-	if len(d) == 4 {
+// pooled adds nodes that pool the network's output to features, like [pool].
+func (t *Trainable) pooled(w *rewriter, x string) string {
+	average := func(x string) string { return w.op("GlobalAveragePool", []string{x}) }
+	d := t.shape
+	switch len(d) {
+	case 2:
+		return x
+	case 4:
 		if d[2] == d[3] && (d[1] != d[2] || d[2] == 1) {
-			return w.op("GlobalAveragePool", x), nil
+			return average(x)
 		}
-		return w.op("GlobalAveragePool", w.turned(x, 0, 3, 1, 2)), nil
+		return average(w.transpose(x, 0, 3, 1, 2))
 	}
-	if len(d) == 2 {
-		return x, nil
+	if of, err := tokens(d[1], "", t.Output, t.Pool); err == nil && t.Pool != datasets.MeanToken {
+		in := []string{x}
+		for _, v := range []int{of.from, of.to, 1} {
+			in = append(in, w.constant(onnxpb.Integers(int64(v))))
+		}
+		x = w.op("Slice", in)
 	}
-	if w.of.Pool != datasets.MeanToken && w.opset < 10 {
-		return "", fmt.Errorf("tokens of a network of opset %d are not written: export it with opset 13 or later", w.opset)
-	}
-	patches := int64(1) // patches of a square, which come last
-	for ; (patches+1)*(patches+1) <= int64(d[1]); patches++ {
-	}
-	first := int64(d[1]) - patches*patches
-	switch w.of.Pool {
-	case datasets.ClassToken:
-		x = w.op("Slice", x, w.integers([]int64{0}), w.integers([]int64{1}), w.integers([]int64{1}))
-	case datasets.PatchTokens:
-		x = w.op("Slice", x, w.integers([]int64{first}), w.integers([]int64{int64(d[1])}), w.integers([]int64{1}))
-	}
-	return w.op("GlobalAveragePool", w.turned(x, 0, 2, 1)), nil
+	return average(w.transpose(x, 0, 2, 1))
 }

@@ -147,47 +147,6 @@ onnx.save(rounded, "half.onnx")
 run("half")
 onnx.save(halved, "half.onnx")
 
-# Operations that are written differently, one after another.
-rng = np.random.default_rng(1)
-names, nodes, last = 0, [], "pixels"
-
-
-def step(op, *more, **attrs):
-    global names, last
-    names += 1
-    nodes.append(helper.make_node(op, [last, *more], [f"v{names}"], name=f"{op}{names}", **attrs))
-    last = f"v{names}"
-
-
-gains, shifts = (numpy_helper.from_array(rng.normal(size=3).astype(np.float32), name) for name in ("gains", "shifts"))
-slope = numpy_helper.from_array(rng.normal(size=(3, 1, 1)).astype(np.float32), "slope")
-step("LeakyRelu", alpha=0.3)
-step("MaxPool", kernel_shape=[2, 2], dilations=[1, 1])
-step("HardSigmoid", alpha=0.3, beta=0.4)
-step("PRelu", "slope")
-step("Elu", alpha=0.7)
-step("InstanceNormalization", "gains", "shifts", epsilon=1e-3)
-step("AveragePool", kernel_shape=[3, 3], pads=[1, 0, 1, 2], strides=[2, 2], count_include_pad=1)
-step("Softplus")
-step("Mish")
-step("Gelu", approximate="tanh")
-step("Gelu")
-nodes.append(helper.make_node("Sum", [last, "v1s", last], ["sum"], name="sum"))
-nodes.insert(-1, helper.make_node("Neg", [last], ["v1s"], name="neg"))
-last = "sum"
-step("Resize", "", "scales", mode="linear", coordinate_transformation_mode="half_pixel")
-step("Resize", "", "scales", mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
-step("Split", "parts", axis=1)
-nodes[-1].output.append("unused")
-step("Flatten")
-scales = numpy_helper.from_array(np.array([1, 1, 2, 2], np.float32), "scales")
-parts = numpy_helper.from_array(np.array([2, 1]), "parts")
-graph = helper.make_graph(nodes, "steps", [helper.make_tensor_value_info("pixels", 1, ["n", 3, 32, 32])], [helper.make_tensor_value_info(last, 1, ["n", "d"])], [slope, scales, parts, gains, shifts])
-onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9), "steps.onnx")
-run("steps")
-for v in golden["steps"].values():  # many numbers: every 61st is kept
-    for o in v:
-        o["values"] = o["values"][::61]
 json.dump(golden, open("golden.json", "w"), separators=(",", ":"))
 
 # Pillow's filters, of an image of 23 x 17 pixels.
