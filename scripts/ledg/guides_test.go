@@ -138,21 +138,6 @@ func TestGuideCommands(t *testing.T) {
 	}
 }
 
-// The check finds what it is for.
-func TestGuideCommandsFindFaults(t *testing.T) {
-	for text, want := range map[string]string{
-		"ledg train --target x --budget 5%": "",
-		"ledg trian --target x":             "names no command",
-		"ledg train --bugdet 5":             "--bugdet",
-		"ledg export mine --to x.onnx":      "--to",
-		"ledg label export x --format csv":  "",
-	} {
-		if got := commandFault(newRootCommand(), text); want == "" && got != "" || !strings.Contains(got, want) {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-}
-
 // runLimit is the time that a block may take.
 const runLimit = 10 * time.Minute
 
@@ -311,20 +296,6 @@ func missingLine(out string, lines []string) string {
 		rest = rest[i+1:]
 	}
 	return ""
-}
-
-func TestMissingLine(t *testing.T) {
-	const out = "a  table\n-------\nnorth  98.5%\nsouth   7%\n"
-	for want, lines := range map[string][]string{
-		"":           {"a table", "north  97%", "south 100.0%"},
-		"east 3%":    {"a table", "east 3%"},
-		"a table":    {"south 7%", "a table"},
-		"north 98.5": {"north 98.5"},
-	} {
-		if got := missingLine(out, lines); got != want {
-			t.Errorf("%q: %q, want %q", lines, got, want)
-		}
-	}
 }
 
 // The table "How it is built" of README has every package directly under ceg, with the first

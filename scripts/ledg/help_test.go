@@ -239,20 +239,8 @@ func TestExamples(t *testing.T) {
 					continue // in a sentence
 				}
 				text, _, _ = strings.Cut(text, " #")
-				words := strings.Fields(text)[1:]
-				named, rest, err := root.Find(words)
-				if err != nil || named == root {
-					t.Errorf("%s: %q names no command: %v", cmd.CommandPath(), text, err)
-					continue
-				}
-				for _, word := range rest {
-					name, _, _ := strings.Cut(strings.TrimPrefix(word, "--"), "=")
-					if !strings.HasPrefix(word, "--") {
-						continue
-					}
-					if f := named.Flags().Lookup(name); f == nil || f.Name != name {
-						t.Errorf("%s: %q has a flag --%s, which %s lacks", cmd.CommandPath(), text, name, named.CommandPath())
-					}
+				if fault := commandFault(root, text); fault != "" {
+					t.Errorf("%s: %s", cmd.CommandPath(), fault)
 				}
 			}
 		}

@@ -235,6 +235,8 @@ func symbolComments(t *testing.T, root string) (texts []textToRead) {
 
 // exportedComments returns the comments of a file's exported symbols by their names.
 func exportedComments(f *ast.File) (list []textToRead) {
+	ast.FileExports(f)
+	within := ""
 	add := func(name string, groups ...*ast.CommentGroup) {
 		for _, g := range groups {
 			if g != nil {
@@ -242,45 +244,27 @@ func exportedComments(f *ast.File) (list []textToRead) {
 			}
 		}
 	}
-	for _, d := range f.Decls {
-		switch d := d.(type) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
 		case *ast.FuncDecl:
-			if d.Name.IsExported() {
-				add(d.Name.Name, d.Doc)
-			}
+			add(n.Name.Name, n.Doc)
+			return false
 		case *ast.GenDecl:
-			for _, spec := range d.Specs {
-				switch s := spec.(type) {
-				case *ast.ValueSpec:
-					if s.Names[0].IsExported() {
-						add(s.Names[0].Name, d.Doc, s.Doc, s.Comment)
-					}
-				case *ast.TypeSpec:
-					if !s.Name.IsExported() {
-						continue
-					}
-					add(s.Name.Name, d.Doc, s.Doc, s.Comment)
-					for _, field := range fieldsOf(s.Type) {
-						if len(field.Names) > 0 && field.Names[0].IsExported() {
-							add(s.Name.Name+"."+field.Names[0].Name, field.Doc, field.Comment)
-						}
-					}
-				}
+			within = "declaration"
+			add(within, n.Doc)
+		case *ast.ValueSpec:
+			add(n.Names[0].Name, n.Doc, n.Comment)
+		case *ast.TypeSpec:
+			within = n.Name.Name
+			add(within, n.Doc, n.Comment)
+		case *ast.Field:
+			if len(n.Names) > 0 {
+				add(within+"."+n.Names[0].Name, n.Doc, n.Comment)
 			}
 		}
-	}
+		return true
+	})
 	return list
-}
-
-// fieldsOf returns the fields of a struct or the methods of an interface.
-func fieldsOf(t ast.Expr) []*ast.Field {
-	switch t := t.(type) {
-	case *ast.StructType:
-		return t.Fields.List
-	case *ast.InterfaceType:
-		return t.Methods.List
-	}
-	return nil
 }
 
 // packageComment returns the comment of the package in a folder, or "".

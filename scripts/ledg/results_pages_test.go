@@ -4,17 +4,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
 
-var (
-	pageLink    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
-	pageHeading = regexp.MustCompile(`(?m)^#+ (.*)$`)
-	pageAnchor  = regexp.MustCompile(`<a id="([^"]*)">`)
-	notInSlug   = regexp.MustCompile("[^a-z0-9 _-]")
-)
+var pageHeading = regexp.MustCompile(`(?m)^#+ (.*)$`)
 
 // A results page has a finding, one paragraph of limitations, and ends with its provenance.
 func TestResultsPagesHaveTheirParts(t *testing.T) {
@@ -39,63 +33,4 @@ func TestResultsPagesHaveTheirParts(t *testing.T) {
 			t.Errorf("%s: the last section is %q, want Provenance", page, headings[len(headings)-1][1])
 		}
 	}
-}
-
-// Links on results pages, and to them from README, guides, notebooks and plans, lead to files
-// and anchors.
-func TestLinksOfResultsPages(t *testing.T) {
-	root := filepath.Join("..", "..")
-	from := resultsPages(t, root)
-	for _, pattern := range []string{"README.md", "notebooks/guides/*.md", "notebooks/*.ipynb", "scripts/studies/announced/*.md"} {
-		more, err := filepath.Glob(filepath.Join(root, pattern))
-		if err != nil || len(more) == 0 {
-			t.Fatalf("%s: %d files, %v", pattern, len(more), err)
-		}
-		from = append(from, more...)
-	}
-	links := 0
-	for _, page := range from {
-		data, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range pageLink.FindAllStringSubmatch(string(data), -1) {
-			path, anchor, _ := strings.Cut(m[1], "#")
-			own := filepath.Base(filepath.Dir(page)) == "results"
-			if strings.Contains(m[1], "://") || !own && !strings.Contains(path, "results/") {
-				continue
-			}
-			links++
-			to := page
-			if path != "" {
-				to = filepath.Join(filepath.Dir(page), path)
-			}
-			if _, err := os.Stat(to); err != nil {
-				t.Errorf("%s: the link %s leads nowhere", page, m[1])
-				continue
-			}
-			if anchor != "" && !slices.Contains(anchorsOf(t, to), anchor) {
-				t.Errorf("%s: %s has no anchor %q", page, to, anchor)
-			}
-		}
-	}
-	if links < 60 {
-		t.Errorf("%d links", links)
-	}
-}
-
-// anchorsOf lists the anchors of a Markdown file, as GitHub makes them of headings.
-func anchorsOf(t *testing.T, path string) (list []string) {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range pageHeading.FindAllStringSubmatch(string(data), -1) {
-		list = append(list, strings.ReplaceAll(notInSlug.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-"))
-	}
-	for _, m := range pageAnchor.FindAllStringSubmatch(string(data), -1) {
-		list = append(list, m[1])
-	}
-	return list
 }
