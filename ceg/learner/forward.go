@@ -182,7 +182,7 @@ func sameImages(views []objective.View, ranges [][]rowRange, i int) int {
 // included, and the updated running statistics by their names in the network.
 func (l *Learner) forward(net *network, params map[string]*Node, views []objective.View) (t *forwardPass, outputs []*Node, running map[string]*Node) {
 	passes, ranges := l.groupPasses(net.batchNorm, views)
-	f := l.lowering.Build(net.Backbone, params, passes, !l.evaluation && !net.Backbone.Still)
+	f := l.build(net.Backbone, params, passes, !l.evaluation && !net.Backbone.Still)
 	t = &forwardPass{net: net, views: views, out: make([]*Node, len(views))}
 	for _, p := range passes {
 		t.images += p.Images.Shape().Dimensions[0]

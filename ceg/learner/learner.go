@@ -22,9 +22,9 @@ import (
 // Learner holds the networks' weights and trains them. Its methods are not safe for concurrent
 // use, except Upload, which may run during a step.
 type Learner struct {
-	o        Options
-	backend  engine.Backend
-	lowering lowering.Lowering
+	o       Options
+	backend engine.Backend
+	build   lowering.Build
 
 	nets []*network
 	// params are the parameters of all nets, in order; netOf is the net of each.
@@ -43,7 +43,7 @@ type Learner struct {
 	evaluation bool
 
 	steps   map[Stage]*step
-	predict *predictor
+	predict *graph.Exec
 	buffers bufferCache
 }
 
@@ -64,14 +64,14 @@ func New(b engine.Backend, o Options, seed uint64) (*Learner, error) {
 	if err := checkDevices(o, b); err != nil {
 		return nil, err
 	}
-	l := &Learner{o: o, backend: b, features: features, netOf: map[string]*network{}, steps: map[Stage]*step{}, lowering: lowering.Of(b, o.computed(), o.Precision, o.Devices), devices: newDevices(o.Devices)}
+	l := &Learner{o: o, backend: b, features: features, netOf: map[string]*network{}, steps: map[Stage]*step{}, build: lowering.Of(b, o.computed(), o.Precision, o.Devices), devices: newDevices(o.Devices)}
 	if err := l.addNets(); err != nil {
 		return nil, err
 	}
 	if err := engine.Room(o.String(), l.least()); err != nil {
 		return nil, fmt.Errorf("%w: lower the width of the network, the size of the images, or their number in a batch", err)
 	}
-	l.predict = l.newPredictor()
+	l.predict = graph.MustNewExec(b.Compute, l.prediction).WithName("predict")
 	state := State{}
 	for _, p := range l.params {
 		state.Weights = append(state.Weights, p.Init(seed))
@@ -161,7 +161,7 @@ func (l *Learner) Close() {
 	for _, s := range l.steps {
 		s.exec.Finalize()
 	}
-	l.predict.close()
+	l.predict.Finalize()
 	l.freeTrained()
 	l.buffers.close()
 }
@@ -209,7 +209,6 @@ func (l *Learner) SetState(s State) error {
 		return err
 	}
 	l.freeTrained()
-	l.predict.freeTransformed()
 	l.weights, l.velocity = weights, velocity
 	return l.spread()
 }
@@ -341,7 +340,7 @@ func (l *Learner) Compile(predictBatch int, stages ...Stage) (time.Duration, err
 	}
 	dtype, row := l.row()
 	list = append(list, shapes.Make(dtype, append([]int{predictBatch}, row...)...))
-	if err := l.predict.compile(list); err != nil {
+	if _, err := l.predict.Compile(list...); err != nil {
 		return 0, fmt.Errorf("compiling predictions: %w", err)
 	}
 	l.backend.Compiled()

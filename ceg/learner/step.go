@@ -126,7 +126,6 @@ func (l *Learner) args(in *Inputs, now Now) []any {
 
 // keep takes over the weights and momentum that a step's executable returned.
 func (l *Learner) keep(s *step, out []*tensors.Tensor) Outcome {
-	l.predict.freeTransformed()
 	o := Outcome{step: s}
 	for device, results := 0, len(out)/l.devices.n; device < l.devices.n; device++ {
 		out := out[device*results : (device+1)*results]

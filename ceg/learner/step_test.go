@@ -37,8 +37,8 @@ func TestStepsStayOnTheDevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compiled, build := 0, l.lowering.Build
-	l.lowering.Build = func(b nets.Backbone, params map[string]*graph.Node, passes []nets.Pass, train bool) nets.Features {
+	compiled, build := 0, l.build
+	l.build = func(b nets.Backbone, params map[string]*graph.Node, passes []nets.Pass, train bool) nets.Features {
 		compiled++
 		return build(b, params, passes, train)
 	}

@@ -88,7 +88,7 @@ func (l *Learner) TraceTest(images *tensors.Tensor) (*tensors.Tensor, error) {
 		if x.DType() == dtypes.Uint8 {
 			x = l.pixels(x)
 		}
-		f := l.lowering.Build(l.o.computed(), params, []nets.Pass{{Images: x, NoGrad: true}}, false)
+		f := l.build(l.o.computed(), params, []nets.Pass{{Images: x, NoGrad: true}}, false)
 		return l.classLogits(heads{l, func(name string) *graph.Node { return params[name] }}, f.Passes[0])
 	}, append(args, images)...)
 }

@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/gomlx/gomlx/core/graph"
-
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/datasets/seed"
 )
@@ -150,87 +148,6 @@ func MapSizesOf(b Backbone, size int) MapSizes {
 	}
 	rec, _ := record(b, size)
 	return rec.sizes
-}
-
-// record lets a backbone's layers be written down.
-func record(b Backbone, size int) (*recorder, dims) {
-	if b.Vector > 0 {
-		size = 1
-	}
-	rec := new(recorder)
-	return rec, b.Layers(rec, dims{b.In(), size, size}).(dims)
-}
-
-// recorder implements Ops by writing down the parameters and the sizes of maps.
-type recorder struct {
-	params []Param
-	sizes  MapSizes
-}
-
-// maps notes maps that a convolution makes of others.
-func (r *recorder) maps(from, to dims) Maps {
-	r.sizes.Inputs += from.size()
-	r.sizes.Largest = max(r.sizes.Largest, from.size(), to.size())
-	return to
-}
-
-type dims struct{ c, h, w int }
-
-func (d dims) Dims() (c, h, w int) { return d.c, d.h, d.w }
-
-func (d dims) size() int { return d.c * d.h * d.w }
-
-func (r *recorder) add(name string, kind Kind, shape ...int) {
-	r.params = append(r.params, Param{Name: name, Shape: shape, Kind: kind})
-}
-
-func (r *recorder) Conv(x Maps, name string, out, kernel, stride, padding int, bias bool) Maps {
-	d := x.(dims)
-	w := Param{Name: name + ".weight", Shape: []int{out, d.c, kernel, kernel}, Kind: ConvWeight,
-		FanIn: d.c * kernel * kernel, FanOut: out * kernel * kernel}
-	if bias {
-		w.Kind = BiasedConvWeight
-		r.params = append(r.params, w, Param{Name: name + ".bias", Shape: []int{out}, Kind: ConvBias, FanIn: w.FanIn})
-	} else {
-		r.params = append(r.params, w)
-	}
-	return r.maps(d, dims{out, OutSize(d.h, kernel, stride, padding), OutSize(d.w, kernel, stride, padding)})
-}
-
-func (r *recorder) Depthwise(x Maps, name string, kernel, stride, padding int) Maps {
-	d := x.(dims)
-	n := kernel * kernel
-	r.params = append(r.params, Param{Name: name + ".weight", Shape: []int{d.c, 1, kernel, kernel}, Kind: ConvWeight, FanIn: n, FanOut: n})
-	return r.maps(d, dims{d.c, OutSize(d.h, kernel, stride, padding), OutSize(d.w, kernel, stride, padding)})
-}
-
-func (r *recorder) BatchNorm(x Maps, name string) Maps {
-	d := x.(dims)
-	r.add(name+".weight", Scale, d.c)
-	r.add(name+".bias", Shift, d.c)
-	r.add(name+".running_mean", RunningMean, d.c)
-	r.add(name+".running_var", RunningVar, d.c)
-	return x
-}
-
-func (r *recorder) ReLU(x Maps) Maps { return x }
-
-func (r *recorder) ReLU6(x Maps) Maps { return x }
-
-func (r *recorder) MaxPool(x Maps, kernel, stride, padding int) Maps {
-	d := x.(dims)
-	return dims{d.c, OutSize(d.h, kernel, stride, padding), OutSize(d.w, kernel, stride, padding)}
-}
-
-func (r *recorder) Add(x, y Maps) Maps {
-	if x.(dims) != y.(dims) {
-		panic(fmt.Sprintf("cannot add maps %v and %v", x, y))
-	}
-	return x
-}
-
-func (r *recorder) Apply(x Maps, channels, h, w int, _ func(*graph.Node) *graph.Node) Maps {
-	return dims{channels, h, w}
 }
 
 // Same is TensorFlow's padding: an output of side ceil(side/stride), with an odd row or column

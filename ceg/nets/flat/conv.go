@@ -233,28 +233,23 @@ func (f *flat) mask(c int, g grid, dy, dx int) *Node {
 // [out, s.rows(in) (+1)] to multiply a column matrix.
 func (f *flat) forwardWeights(name string, w, b *Node, s stack) *Node {
 	return f.once("forward "+name+s.key(), func() *Node {
-		return f.weights(func() *Node { return f.byStack(name, w, b, s) })
-	})
-}
-
-// byStack builds forwardWeights.
-func (f *flat) byStack(name string, w, b *Node, s stack) *Node {
-	d := w.Shape().Dimensions
-	// rows (kernel position, out) of in values
-	v := f.once("by tap "+name, func() *Node {
-		return Reshape(transpose(w, d[0]*d[1]), d[2]*d[3]*d[0], d[1])
-	})
-	var order []int
-	for o := range d[0] {
-		for _, t := range s.taps {
-			order = append(order, t.k*d[0]+o)
+		d := w.Shape().Dimensions
+		// rows (kernel position, out) of in values
+		v := f.once("by tap "+name, func() *Node {
+			return Reshape(transpose(w, d[0]*d[1]), d[2]*d[3]*d[0], d[1])
+		})
+		var order []int
+		for o := range d[0] {
+			for _, t := range s.taps {
+				order = append(order, t.k*d[0]+o)
+			}
 		}
-	}
-	blocks := f.between(s, Reshape(takeRows(v, order), d[0], len(s.taps)*d[1]))
-	if b != nil {
-		blocks = append(blocks, Reshape(b, d[0], 1))
-	}
-	return Concatenate(blocks, 1)
+		blocks := f.between(s, Reshape(takeRows(v, order), d[0], len(s.taps)*d[1]))
+		if b != nil {
+			blocks = append(blocks, Reshape(b, d[0], 1))
+		}
+		return Concatenate(blocks, 1)
+	})
 }
 
 // backwardWeights lays out weights [out, in, kernel, kernel] as [in, s.rows(out)].

@@ -90,7 +90,7 @@ func (f *flat) dense(name string, w *Node, x *maps, ho, wo, kernel, stride, padd
 		}
 		return Reshape(Const(f.g, v), kernel*kernel, in*out)
 	})
-	matrix := f.weights(func() *Node { return Reshape(dot(w, places), x.c, in, out) })
+	matrix := Reshape(dot(w, places), x.c, in, out)
 	batches := func(i int, v *Node, pixels int) *Node { return Reshape(v, x.c, f.images(i), pixels) }
 	y := x.like(x.c, ho, wo, 1)
 	for i := range x.at {

@@ -116,13 +116,9 @@ const (
 // parameters by name (see [nets.Params] for shapes), in training or evaluation mode. It panics
 // if a parameter is missing or misshapen.
 func Build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train bool) nets.Features {
-	return newFlat(b, params, passes, train).build(b)
-}
-
-func newFlat(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train bool) *flat {
 	columns := columnsFor(params)
 	d := divide(passes, columns, train && hasBatchNorm(params))
-	return &flat{
+	f := &flat{
 		g:        passes[0].Images.Graph(),
 		params:   params,
 		division: d,
@@ -134,13 +130,9 @@ func newFlat(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train
 		memo:     map[string]*Node{},
 		running:  map[string]*Node{},
 	}
-}
-
-func (f *flat) build(b nets.Backbone) nets.Features {
 	input := f.input(b.In())
 	last := settled(b.Layers(f, input))
 	feats, pull := f.features(last, b.Pooling)
-	d := f.division
 	return nets.Features{
 		Passes:  d.join(feats),
 		Running: f.running,
@@ -166,11 +158,6 @@ type flat struct {
 	segment int
 	train   bool
 	norm    nets.Norm
-
-	// transformed are weights as products read them: those built so far, or with
-	// pretransformed those still to be used.
-	transformed    []*Node
-	pretransformed bool
 
 	// memo holds nodes that several layers or phases share.
 	memo map[string]*Node

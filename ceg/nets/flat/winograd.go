@@ -109,7 +109,7 @@ func fitsWinograd(x *maps) bool {
 func (f *flat) winograd(name string, w, b *Node, x *maps, mirror bool) *maps {
 	out := w.Shape().Dimensions[0]
 	y := x.like(out, x.h, x.w, x.p)
-	weights := f.filters(name, w)
+	weights := f.filters(w)
 	p, half := x.p, x.p/2
 	inputs := make([]map[[4]int]*Node, len(x.at)) // by shard: tile row and column, u, v
 	for i := range x.at {
@@ -231,14 +231,12 @@ func (f *flat) backWinograd(name string, weights []*Node, bias bool, inputs []ma
 }
 
 // filters returns the 16 transformed weights of each tile position, [out, in].
-func (f *flat) filters(name string, w *Node) []*Node {
+func (f *flat) filters(w *Node) []*Node {
 	d := w.Shape().Dimensions
+	all := dot(Const(f.g, filterTransform), transpose(w, d[0]*d[1]))
 	list := make([]*Node, 16)
 	for k := range list {
-		list[k] = f.weights(func() *Node {
-			all := f.once("filters "+name, func() *Node { return dot(Const(f.g, filterTransform), transpose(w, d[0]*d[1])) })
-			return Reshape(gatherSlice(all, []int{k}, []int{1}), d[0], d[1])
-		})
+		list[k] = Reshape(gatherSlice(all, []int{k}, []int{1}), d[0], d[1])
 	}
 	return list
 }

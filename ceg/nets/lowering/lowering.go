@@ -18,38 +18,32 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets/vector"
 )
 
-// Lowering builds networks into graphs.
-type Lowering struct {
-	// Build adds the passes of a network to a graph, in training or in evaluation mode.
-	Build func(b nets.Backbone, params map[string]*graph.Node, passes []nets.Pass, train bool) nets.Features
-	// TransformsWeights is true if evaluation can transform the weights once, by
-	// [flat.TransformedWeights] and [flat.BuildTransformed].
-	TransformsWeights bool
-}
+// Build adds the passes of a network to a graph, in training or in evaluation mode.
+type Build func(b nets.Backbone, params map[string]*graph.Node, passes []nets.Pass, train bool) nets.Features
 
 // Of returns the lowering of a network, and of others in the same graph, in precision p, for a
 // number of devices that share the images.
-func Of(on engine.Backend, b nets.Backbone, p config.Precision, devices int) Lowering {
+func Of(on engine.Backend, b nets.Backbone, p config.Precision, devices int) Build {
 	l := ofLayers(on, b, p, devices)
 	if b.Graph == nil {
 		return l
 	}
-	return Lowering{Build: func(c nets.Backbone, params map[string]*graph.Node, passes []nets.Pass, train bool) nets.Features {
+	return func(c nets.Backbone, params map[string]*graph.Node, passes []nets.Pass, train bool) nets.Features {
 		if c.Graph != nil {
 			return c.Graph.Build(params, passes, train)
 		}
-		return l.Build(c, params, passes, train)
-	}}
+		return l(c, params, passes, train)
+	}
 }
 
-func ofLayers(on engine.Backend, b nets.Backbone, p config.Precision, devices int) Lowering {
+func ofLayers(on engine.Backend, b nets.Backbone, p config.Precision, devices int) Build {
 	switch {
 	case b.Vector > 0:
-		return Lowering{Build: vector.Build}
+		return vector.Build
 	case on.Kind == engine.Go:
-		return Lowering{Build: flat.Build, TransformsWeights: true}
+		return flat.Build
 	}
-	return Lowering{Build: native.Target{BFloat16: p == config.BFloat16, Divided: devices > 1}.Build}
+	return native.Target{BFloat16: p == config.BFloat16, Divided: devices > 1}.Build
 }
 
 // Inference compiles a network on images for graph-free evaluation, with the values of its
