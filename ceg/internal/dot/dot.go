@@ -138,13 +138,10 @@ func Product[T Number](row []T, v Vector) float64 {
 
 // Square returns the squared length of a row.
 func Square[T Number](row []T) float64 {
-	switch r := any(row).(type) {
-	case []float32:
-		return square(r)
-	case []float64:
+	if r, ok := any(row).([]float64); ok {
 		return float64s(r, r)
 	}
-	return product(row, row)
+	return product(row, row) // once for a row, beside its many products
 }
 
 // Against sets dst[i] to the inner product of v and row i of a row-major float32 matrix with

@@ -121,24 +121,6 @@ func total(s01, s23, s45, s67 archsimd.Float64x2) float64 {
 	return s.ConcatAddPairs(s).GetElem(0)
 }
 
-// square is the product of a row with itself.
-func square(row []float32) float64 {
-	var s01, s23, s45, s67 archsimd.Float64x2
-	add := func(row []float32) {
-		x01, x23 := widen4(row)
-		x45, x67 := widen4(row[4:])
-		s01, s23, s45, s67 = x01.MulAdd(x01, s01), x23.MulAdd(x23, s23), x45.MulAdd(x45, s45), x67.MulAdd(x67, s67)
-	}
-	for ; len(row) >= lanes; row = row[lanes:] {
-		add(row)
-	}
-	if len(row) > 0 {
-		x := rest(row)
-		add(x[:])
-	}
-	return total(s01, s23, s45, s67)
-}
-
 // float64s is the product of a float64 row and the first elements of v.
 func float64s(row, v []float64) float64 {
 	var s01, s23, s45, s67 archsimd.Float64x2

@@ -10,7 +10,5 @@ func one(row []float32, v []float64) float64 { return product(row, v) }
 
 func float64s(row, v []float64) float64 { return product(row, v) }
 
-func square(row []float32) float64 { return product(row, row) }
-
 // Settle has an effect only with vector instructions on amd64.
 func Settle() {}

@@ -52,17 +52,6 @@ func one(row []float32, v []float64) float64 {
 	return product(row, v)
 }
 
-// square is the product of a row with itself.
-func square(row []float32) float64 {
-	switch {
-	case hasAVX512:
-		return squareAVX512(row)
-	case hasAVX2:
-		return squareAVX2(row)
-	}
-	return product(row, row)
-}
-
 // float64s is the product of a float64 row and the first elements of v.
 func float64s(row, v []float64) float64 {
 	switch {
@@ -219,21 +208,6 @@ func oneAVX512(row []float32, v []float64) float64 {
 	return sum
 }
 
-func squareAVX512(row []float32) float64 {
-	var s archsimd.Float64x8
-	for ; len(row) >= 8; row = row[8:] {
-		x := archsimd.LoadFloat32x8(row).ConvertToFloat64()
-		s = x.MulAdd(x, s)
-	}
-	if len(row) > 0 {
-		x := loadPartial(row).ConvertToFloat64()
-		s = x.MulAdd(x, s)
-	}
-	sum := sum8(s)
-	archsimd.ClearAVXUpperBits()
-	return sum
-}
-
 func float64sAVX512(row, v []float64) float64 {
 	var s archsimd.Float64x8
 	for len(row) >= 8 && len(v) >= 8 {
@@ -284,23 +258,6 @@ func oneAVX2(row []float32, v []float64) float64 {
 		x := loadPartial(row)
 		lo = x.GetLo().ConvertToFloat64().MulAdd(four(rest[:], 0), lo)
 		hi = x.GetHi().ConvertToFloat64().MulAdd(four(rest[:], 4), hi)
-	}
-	sum := sum4(lo.Add(hi))
-	archsimd.ClearAVXUpperBits()
-	return sum
-}
-
-func squareAVX2(row []float32) float64 {
-	var lo, hi archsimd.Float64x4
-	add := func(x archsimd.Float32x8) {
-		l, h := x.GetLo().ConvertToFloat64(), x.GetHi().ConvertToFloat64()
-		lo, hi = l.MulAdd(l, lo), h.MulAdd(h, hi)
-	}
-	for ; len(row) >= 8; row = row[8:] {
-		add(archsimd.LoadFloat32x8(row))
-	}
-	if len(row) > 0 {
-		add(loadPartial(row))
 	}
 	sum := sum4(lo.Add(hi))
 	archsimd.ClearAVXUpperBits()
