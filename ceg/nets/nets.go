@@ -192,6 +192,49 @@ type Features struct {
 	Running map[string]*graph.Node
 }
 
+// Pull returns [Features.Pull] of features that GoMLX differentiates: the gradient of their inner
+// product with the adjoints. trained names the parameters with gradients; inputs are the images
+// with gradients, nil for other passes.
+func Pull(passes []Pass, features []*graph.Node, params map[string]*graph.Node, trained []string, inputs []*graph.Node) func([]*graph.Node) (map[string]*graph.Node, []*graph.Node) {
+	return func(adjoints []*graph.Node) (map[string]*graph.Node, []*graph.Node) {
+		var inner *graph.Node
+		for i, d := range adjoints {
+			if d == nil || passes[i].NoGrad {
+				continue
+			}
+			v := graph.ReduceAllSum(graph.Mul(features[i], graph.StopGradient(d)))
+			if inner != nil {
+				v = graph.Add(inner, v)
+			}
+			inner = v
+		}
+		byName, images := map[string]*graph.Node{}, make([]*graph.Node, len(inputs))
+		var leaves []*graph.Node
+		for _, name := range trained {
+			leaves = append(leaves, params[name])
+		}
+		for _, x := range inputs {
+			if x != nil {
+				leaves = append(leaves, x)
+			}
+		}
+		if len(leaves) == 0 { // a linear classifier: nothing is behind its features
+			return byName, images
+		}
+		grads := graph.Gradient(inner, leaves...)
+		for i, name := range trained {
+			byName[name] = grads[i]
+		}
+		grads = grads[len(trained):]
+		for i, x := range inputs {
+			if x != nil {
+				images[i], grads = grads[0], grads[1:]
+			}
+		}
+		return byName, images
+	}
+}
+
 // Pass is one batch of images with BatchNorm statistics of its own.
 type Pass struct {
 	// Images is float32 [images, height, width, channels], or for vectors [n, 1, 1, features].

@@ -73,7 +73,7 @@ func (t Target) Build(b nets.Backbone, params map[string]*Node, passes []nets.Pa
 			from = to
 		}
 	}
-	feats.Pull = func(adjoints []*Node) (map[string]*Node, []*Node) { return n.pull(feats.Passes, adjoints) }
+	feats.Pull = nets.Pull(passes, feats.Passes, params, n.trained, n.images)
 	return feats
 }
 
@@ -111,43 +111,6 @@ func (m *maps) each(c, h, w int, f func(x *Node) *Node) *maps {
 		out.at = append(out.at, f(x))
 	}
 	return out
-}
-
-// pull is the vector-Jacobian product of the features: the gradient of their
-// inner product with the adjoints.
-func (n *native) pull(feats, adjoints []*Node) (params map[string]*Node, images []*Node) {
-	var inner *Node
-	for i, d := range adjoints {
-		if d == nil || n.passes[i].NoGrad {
-			continue
-		}
-		v := ReduceAllSum(Mul(feats[i], StopGradient(d)))
-		if inner != nil {
-			v = Add(inner, v)
-		}
-		inner = v
-	}
-	leaves := make([]*Node, len(n.trained))
-	for i, name := range n.trained {
-		leaves[i] = n.params[name]
-	}
-	for _, x := range n.images {
-		if x != nil {
-			leaves = append(leaves, x)
-		}
-	}
-	grads := Gradient(inner, leaves...)
-	params, images = map[string]*Node{}, make([]*Node, len(n.images))
-	for i, name := range n.trained {
-		params[name] = grads[i]
-	}
-	grads = grads[len(n.trained):]
-	for i, x := range n.images {
-		if x != nil {
-			images[i], grads = grads[0], grads[1:]
-		}
-	}
-	return params, images
 }
 
 func (n *native) param(name string, trained bool, shape ...int) *Node {

@@ -35,7 +35,7 @@ func Build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, _ bool)
 		}
 		f.Passes[i] = out
 	}
-	f.Pull = func(adjoints []*Node) (map[string]*Node, []*Node) { return v.pull(passes, f.Passes, adjoints) }
+	f.Pull = nets.Pull(passes, f.Passes, params, v.trained, v.inputs)
 	return f
 }
 
@@ -50,45 +50,6 @@ type vector struct {
 type maps struct{ x *Node }
 
 func (m *maps) Dims() (c, h, w int) { return m.x.Shape().Dimensions[1], 1, 1 }
-
-// pull is the vector-Jacobian product of the features.
-func (v *vector) pull(passes []nets.Pass, feats, adjoints []*Node) (params map[string]*Node, images []*Node) {
-	var inner *Node
-	for i, d := range adjoints {
-		if d == nil || passes[i].NoGrad {
-			continue
-		}
-		sum := ReduceAllSum(Mul(feats[i], StopGradient(d)))
-		if inner != nil {
-			sum = Add(inner, sum)
-		}
-		inner = sum
-	}
-	params, images = map[string]*Node{}, make([]*Node, len(passes))
-	var leaves []*Node
-	for _, name := range v.trained {
-		leaves = append(leaves, v.params[name])
-	}
-	for _, x := range v.inputs {
-		if x != nil {
-			leaves = append(leaves, x)
-		}
-	}
-	if len(leaves) == 0 { // a linear classifier: nothing is behind its features
-		return params, images
-	}
-	grads := Gradient(inner, leaves...)
-	for i, name := range v.trained {
-		params[name] = grads[i]
-	}
-	grads = grads[len(v.trained):]
-	for i, x := range v.inputs {
-		if x != nil {
-			images[i], grads = grads[0], grads[1:]
-		}
-	}
-	return params, images
-}
 
 // Conv implements nets.Ops: with a 1x1 kernel it is a linear layer.
 func (v *vector) Conv(in nets.Maps, name string, out, kernel, stride, padding int, bias bool) nets.Maps {
