@@ -106,12 +106,12 @@ type look struct {
 	shape shape
 }
 
-// looks assigns looks by name: arms have the looks of the registry, other names get the remaining
+// looks assigns looks by name: arms have the looks of the theme, other names get the remaining
 // ones in order of first appearance. Where two would have one colour, the later name gets a free
 // one. It also collects the legend.
 type looks struct {
 	theme   Theme
-	places  map[string]int   // in the registry, or what was free
+	places  map[string]int   // in the theme's list, or what was free
 	dashOf  map[string]int   // index in dashes
 	shapeOf map[string]shape // different ones while there are any
 	apart   bool             // no two names have one dash, for curves without markers
@@ -129,12 +129,12 @@ func (l *looks) enter(name string, thumb plot.Thumbnailer) {
 
 var dashes = [][]vg.Length{nil, {4, 1.6}, {1.4, 1.4}, {6, 1.5, 1.4, 1.5}, {2.6, 1}, {8, 2}, {4, 1.3, 1.2, 1.3, 1.2, 1.3}}
 
-// meet gives arms their places before any other name gets one: first arms of the registry in its
+// meet gives arms their places before any other name gets one: first arms of the theme in its
 // order, then their variants, which share an arm's look if nothing else in the figure has it. Others
 // have what follows from their names, unless that is taken.
 func (l *looks) meet(curves []Curve) {
 	for _, free := range []bool{true, false} { // those that can keep their colours first
-		for i, arm := range arms {
+		for i, arm := range l.theme.Arms {
 			if named := func(c Curve) bool { return c.title() == arm }; slices.ContainsFunc(curves, named) {
 				if place := l.nearest(i); place == i || !free {
 					l.take(arm, place)
@@ -143,13 +143,13 @@ func (l *looks) meet(curves []Curve) {
 		}
 	}
 	for _, c := range curves {
-		if i := baseOf(c.title()); i >= 0 && !l.taken(i) {
+		if i := l.baseOf(c.title()); i >= 0 && !l.taken(i) {
 			l.take(c.title(), i)
 		}
 	}
 	for _, c := range curves {
 		if c.Title != "" {
-			l.take(c.Title, l.nearest(placeOf(c.Title)))
+			l.take(c.Title, l.nearest(l.placeOf(c.Title)))
 		}
 	}
 }
@@ -173,7 +173,7 @@ func (l *looks) nearest(place int) int {
 		colors[p%n], places[p] = true, true
 	}
 	for p := place; p < place+n; p++ {
-		if !colors[p%n] && (place < len(arms) || !slices.Contains(keptColours, p%n)) {
+		if !colors[p%n] && (place < maxArms || !slices.Contains(keptColours, p%n)) {
 			return p
 		}
 	}

@@ -171,6 +171,7 @@ func contactData(n int) ContactData {
 
 // figures builds every kind of figure.
 func figures(t Theme) map[string]func() (*Grid, error) {
+	t.Arms = arms
 	few := budgetData()
 	few.References = nil
 	few.Targets = few.Targets[:1]

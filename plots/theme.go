@@ -24,6 +24,10 @@ type Theme struct {
 	Background, Ink, Muted, Faint color.Color
 	// Methods are the colours of curves, in order of first appearance.
 	Methods []color.Color
+	// Arms are the names of curves whose looks are the same in every figure, at most 35: the
+	// place gives colour, dash and marker. Those that are often drawn together are less than 7
+	// places apart.
+	Arms []string
 	// Classes and Domains are the colours of points.
 	Classes, Domains []color.Color
 	// Sequential holds the colours of a heat map from low to high, equally spaced; at least two.

@@ -28,66 +28,15 @@ type Arm struct {
 // OwnSchedule is the schedule of an arm whose query epochs differ from its timing's.
 const OwnSchedule Timing = "own"
 
-// partName is the display name and the abbreviation of one part of an arm.
-type partName struct{ key, name, short string }
-
-var selectionNames = []partName{
-	{"ceg", "CEG selection", "CEG"},
-	{"ceg-batch", "CEG batch selection", "CEGb"},
-	{"ceg-balanced", "CEG balanced selection", "CEGd"},
-	{"uniform", "Random", "Rand"},
-	{"entropy", "Entropy", "Entr"},
-	{"bvsb", "BvSB", "BvSB"},
-	{"confidence", "Confidence", "Conf"},
-	{"coreset", "CoreSet", "CorS"},
-	{"badge", "BADGE", "BADGE"},
-	{"kmeans", "k-means", "kM"},
-	{"typiclust", "TypiClust", "Typi"},
-	{"probcover", "ProbCover", "ProbC"},
-	{"maxherding", "MaxHerding", "MaxH"},
-	{"uherding", "UHerding", "UH"},
-	{"uherding-s1", "UHerding (width 1)", "UH1"},
-	{"bait", "BAIT", "BAIT"},
-	{"bait-equal", "BAIT (equal weights)", "BAITe"},
-	{"dropquery", "DropQuery", "DropQ"},
-	{"tcm", "TCM", "TCM"},
-}
-
-var trainingNames = []partName{
-	{CEG, "CEG loss", "CEG"},
-	{ERM, "cross-entropy", "CE"},
-	{FixMatch, "FixMatch", "FM"},
-	{"meanteacher", "MeanTeacher", "MT"},
-	{"mixmatch", "MixMatch", "MM"},
-	{"stylematch", "StyleMatch", "SM"},
-	{"stylematch-amplitude", "StyleMatch (amplitude)", "SMa"},
-	{"stylematch-rgb", "StyleMatch (RGB)", "SMr"},
-	{"jigen", "JiGen", "JiGen"},
-	{"crossgrad", "CrossGrad", "XGrad"},
-	{"ddaig", "DDAIG", "DDAIG"},
-	{"dael", "DAEL", "DAEL"},
-	{"rsc", "RSC", "RSC"},
-	{RSCDomainBed, "RSC (DomainBed)", "RSCd"},
-	{"fact", "FACT", "FACT"},
-	{"logistic", "logistic regression", "LR"},
-	{"propagation", "propagated labels + logistic regression", "LP"},
-	{"gda", "GDA", "GDA"},
-}
+// partName is the display name and the abbreviation of a schedule.
+type partName struct{ name, short string }
 
 // scheduleNames are the names of the timings; the name of Once stands after a comma.
-var scheduleNames = []partName{
-	{string(Once), "upfront", "up"},
-	{string(Published), "published schedule", "pub"},
-	{string(Early), "early schedule", "early"},
-	{string(OwnSchedule), "own schedule", "own"},
-}
-
-// nameOf returns the entry of a key; a key without one is its own name.
-func nameOf(list []partName, key string) partName {
-	if i := slices.IndexFunc(list, func(p partName) bool { return p.key == key }); i >= 0 {
-		return list[i]
-	}
-	return partName{key, key, key}
+var scheduleNames = map[Timing]partName{
+	Once:        {"upfront", "up"},
+	Published:   {"published schedule", "pub"},
+	Early:       {"early schedule", "early"},
+	OwnSchedule: {"own schedule", "own"},
 }
 
 // Arm returns the config's arm. Without query rounds the query strategy selects nothing, so
@@ -155,7 +104,7 @@ func (a Arm) variantWords(variant string) string {
 			left = append(left, w)
 		}
 		text := strings.Join(left, " ")
-		if text != "" && !strings.EqualFold(text, nameOf(trainingNames, a.Objective).name) {
+		if training, _ := TrainingName(a.Objective); text != "" && !strings.EqualFold(text, training) {
 			phrases = append(phrases, text)
 		}
 	}
@@ -168,8 +117,7 @@ func (a Arm) names(word string) bool {
 		return true
 	}
 	for _, s := range []string{a.Initial, a.Strategy} {
-		p := nameOf(selectionNames, s)
-		if s != "" && (strings.EqualFold(word, p.key) || strings.EqualFold(word, p.name)) {
+		if name, _ := SelectionName(s); s != "" && (strings.EqualFold(word, s) || strings.EqualFold(word, name)) {
 			return true
 		}
 	}
@@ -178,24 +126,24 @@ func (a Arm) names(word string) bool {
 
 // isSelection reports whether a word names a query strategy.
 func isSelection(word string) bool {
-	return slices.ContainsFunc(selectionNames, func(p partName) bool { return strings.EqualFold(word, p.key) || strings.EqualFold(word, p.name) })
+	return slices.ContainsFunc(active.Registry(), func(e active.Entry) bool { return strings.EqualFold(word, e.Name) || strings.EqualFold(word, e.Title) })
 }
 
 // selection returns the names of the strategies that select the labels. A random draw before the
 // query rounds is every strategy's usual beginning and is left out.
 func (a Arm) selection() (name, short string) {
-	initial := nameOf(selectionNames, a.Initial)
+	initial, initialShort := SelectionName(a.Initial)
 	if a.Strategy == "" {
-		return initial.name, initial.short
+		return initial, initialShort
 	}
-	s := nameOf(selectionNames, a.Strategy)
+	name, short = SelectionName(a.Strategy)
 	switch a.Initial {
 	case random:
-		return s.name, s.short
+		return name, short
 	case a.Strategy:
-		return s.name + " from the first label", s.short + ">" + s.short
+		return name + " from the first label", short + ">" + short
 	}
-	return initial.name + " then " + s.name, initial.short + ">" + s.short
+	return initial + " then " + name, initialShort + ">" + short
 }
 
 // published reports whether the arm is the paper's method but for the schedule: its
@@ -208,10 +156,11 @@ func (a Arm) published() bool {
 // authors, which is the default, is not in it.
 func (a Arm) Name() string {
 	name, _ := a.selection()
-	if name += " + " + nameOf(trainingNames, a.Objective).name; a.published() {
+	training, _ := TrainingName(a.Objective)
+	if name += " + " + training; a.published() {
 		name = "CEG"
 	}
-	schedule := nameOf(scheduleNames, string(a.Schedule)).name
+	schedule, _ := ScheduleName(a.Schedule)
 	var brackets []string
 	if a.Schedule == Once {
 		name += ", " + schedule
@@ -237,10 +186,12 @@ func (a Arm) Name() string {
 // names have different short names.
 func (a Arm) Short() string {
 	_, short := a.selection()
-	if short += "+" + nameOf(trainingNames, a.Objective).short; a.published() {
+	_, training := TrainingName(a.Objective)
+	if short += "+" + training; a.published() {
 		short = "CEG"
 	}
-	short += "/" + nameOf(scheduleNames, string(a.Schedule)).short
+	_, schedule := ScheduleName(a.Schedule)
+	short += "/" + schedule
 	switch {
 	case a.Preset == Ledg && a.Changed:
 		short += "/ledg*"
@@ -258,18 +209,18 @@ func Schedules() []Timing { return []Timing{Once, Published, Early, OwnSchedule}
 
 // ScheduleName returns a schedule's display name and its abbreviation.
 func ScheduleName(t Timing) (name, short string) {
-	p := nameOf(scheduleNames, string(t))
-	return p.name, p.short
+	p := scheduleNames[t]
+	return cmp.Or(p.name, string(t)), cmp.Or(p.short, string(t))
 }
 
 // SelectionName returns a query strategy's display name and its abbreviation.
 func SelectionName(strategy string) (name, short string) {
-	p := nameOf(selectionNames, strategy)
-	return p.name, p.short
+	e, _ := active.Lookup(strategy)
+	return cmp.Or(e.Title, strategy), cmp.Or(e.Short, strategy)
 }
 
 // TrainingName returns a training objective's display name and its abbreviation.
 func TrainingName(objective string) (name, short string) {
-	p := nameOf(trainingNames, objective)
-	return p.name, p.short
+	o, _ := LookupObjective(objective)
+	return cmp.Or(o.Title, objective), cmp.Or(o.Short, objective)
 }

@@ -94,12 +94,12 @@ func TestArmsAreUnique(t *testing.T) {
 func TestEveryPartHasAName(t *testing.T) {
 	for _, s := range active.Names() {
 		if name, short := config.SelectionName(s); name == s || short == s {
-			t.Errorf("no display name for strategy %q in selectionNames", s)
+			t.Errorf("no display name for strategy %q", s)
 		}
 	}
 	for _, o := range config.Objectives() {
 		if name, short := config.TrainingName(o.Name); name == o.Name || short == o.Name {
-			t.Errorf("no display name for objective %q in trainingNames", o.Name)
+			t.Errorf("no display name for objective %q", o.Name)
 		}
 	}
 }

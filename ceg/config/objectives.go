@@ -13,6 +13,8 @@ import (
 // it.
 type Objective struct {
 	Name string
+	// Title is its name in tables and figures, Short the abbreviation; empty for Name.
+	Title, Short string
 	// Line is a one-line description, Citation the source.
 	Line, Citation string
 	// Original returns the published code's optimisation settings for a data set with few or
@@ -108,7 +110,7 @@ func AddObjective(o Objective) {
 }
 
 func init() {
-	for _, o := range builtIn() {
+	for _, o := range builtIn {
 		registry.Reserve("objective", o.Name)
 	}
 }
@@ -118,56 +120,55 @@ func init() {
 func Objectives() []Objective {
 	added.Lock()
 	defer added.Unlock()
-	return append(builtIn(), added.objectives...)
+	return slices.Concat(builtIn, added.objectives)
 }
 
-func builtIn() []Objective {
-	return []Objective{
-		{Name: CEG, Line: "cross-entropy, consistency, and MixUp within and across domains on a reliable set",
-			Citation: "Yuan et al., Label-Efficient Domain Generalization via Collaborative Exploration and Generalization, ACM MM 2022",
-			Reduced:  true, Unlabelled: true, Confidence: true},
-		{Name: ERM, Line: "cross-entropy on the labelled images (DeepAll)",
-			Citation: "Vapnik, Statistical Learning Theory, 1998", Original: vanilla, Reduced: true},
-		{Name: FixMatch, Line: "cross-entropy, and consistency of strong views with sure pseudo-labels of weak ones",
-			Citation: "Sohn et al., FixMatch: Simplifying Semi-Supervised Learning with Consistency and Confidence, NeurIPS 2020", Original: ssdg,
-			Reduced: true, Unlabelled: true, Confidence: true},
-		{Name: "meanteacher", Line: "cross-entropy, and agreement with a moving average of the networks",
-			Citation: "Tarvainen and Valpola, Mean teachers are better role models, NeurIPS 2017", Unlabelled: true},
-		{Name: "mixmatch", Line: "mixed images and labels, with guessed labels for unlabelled images",
-			Citation: "Berthelot et al., MixMatch: A Holistic Approach to Semi-Supervised Learning, NeurIPS 2019", Unlabelled: true},
-		{Name: "stylematch", Line: "fixmatch, also on images in another domain's style by AdaIN, and a stochastic class head; needs --style-weights",
-			Citation: "Zhou et al., Semi-Supervised Domain Generalization with Stochastic StyleMatch, IJCV 2023", Original: ssdg,
-			Sums: true, BackboneShare: 0.1, NeedsStyle: true, Unlabelled: true, Confidence: true, Pixels: true, OwnHeads: true},
-		{Name: "stylematch-amplitude", Line: "stylematch with mixed amplitudes of spectra in place of AdaIN, which is not StyleMatch",
-			Citation: "after Zhou et al., IJCV 2023, and Xu et al., CVPR 2021", Original: ssdg,
-			Sums: true, BackboneShare: 0.1, Unlabelled: true, Confidence: true, Pixels: true, OwnHeads: true},
-		{Name: "stylematch-rgb", Line: "stylematch with means and deviations of colours in place of AdaIN's, which is not StyleMatch",
-			Citation: "after Zhou et al., IJCV 2023", Original: ssdg,
-			Sums: true, BackboneShare: 0.1, Unlabelled: true, Confidence: true, Pixels: true, OwnHeads: true},
-		{Name: "jigen", Line: "cross-entropy, and the order of shuffled tiles by a second head",
-			Citation: "Carlucci et al., Domain Generalization by Solving Jigsaw Puzzles, CVPR 2019", Pixels: true,
-			Original: always(Recipe{Epochs: 30, Batch: 128, Backbone: 0.001, Head: 0.001, Nesterov: true, Drop: 24, Source: "fmcarlucci/JigenDG's README"})},
-		{Name: "crossgrad", Line: "cross-entropy, also on images moved towards other domains, with a domain network",
-			Citation: "Shankar et al., Generalizing Across Domains via Cross-Gradient Training, ICLR 2018", Original: vanilla},
-		{Name: "ddaig", Line: "cross-entropy, also on images of a generator that a domain network is led astray by",
-			Citation: "Zhou et al., Deep Domain-Adversarial Image Generation for Domain Generalisation, AAAI 2020", Pixels: true,
-			Original: always(Recipe{Epochs: 25, Batch: 16, Backbone: 5e-4, Head: 5e-4, Drop: 20, Source: "Dassl's configs/trainers/dg/ddaig"})},
-		{Name: "dael", Line: "an expert for every source domain, agreement of the others with it; tests by their mean",
-			Citation: "Zhou et al., Domain Adaptive Ensemble Learning, IEEE TIP 2021", OwnHeads: true,
-			Original: always(Recipe{Epochs: 40, Batch: 30, Backbone: 0.002, Head: 0.002, Source: "Dassl's configs/trainers/dg/daeldg"})},
-		{Name: "rsc", Line: "cross-entropy with the places or channels muted that the class head relies on most",
-			Citation: "Huang et al., Self-Challenging Improves Cross-Domain Generalization, ECCV 2020", Original: rsc},
-		{Name: RSCDomainBed, Line: "rsc in DomainBed's simpler form, which mutes entries of the features",
-			Citation: "Gulrajani and Lopez-Paz, In Search of Lost Domain Generalization, ICLR 2021"},
-		{Name: "fact", Line: "cross-entropy, also on images with mixed amplitudes, and agreement with a moving average across the mix",
-			Citation: "Xu et al., A Fourier-based Framework for Domain Generalization, CVPR 2021", Original: fact, Pixels: true},
-		{Name: "logistic", Line: "logistic regression on features, L2 penalty selected by leave-one-domain-out",
-			Citation: "Cox, The Regression Analysis of Binary Sequences, 1958; the selection of the penalty is ledg's own", Fits: true},
-		{Name: "propagation", Line: "logistic regression on labels and on pseudo-labels that spread over a graph of nearest neighbours",
-			Citation: "Iscen et al., Label Propagation for Deep Semi-supervised Learning, CVPR 2019", Unlabelled: true, Fits: true},
-		{Name: "gda", Line: "Gaussians of one covariance for the classes of features, in closed form",
-			Citation: "Wang et al., A Hard-to-Beat Baseline for Training-free CLIP-based Adaptation, ICLR 2024", Fits: true, OwnHeads: true},
-	}
+// builtIn holds the built-in objectives, in display order.
+var builtIn = []Objective{
+	{Name: CEG, Title: "CEG loss", Short: "CEG", Line: "cross-entropy, consistency, and MixUp within and across domains on a reliable set",
+		Citation: "Yuan et al., Label-Efficient Domain Generalization via Collaborative Exploration and Generalization, ACM MM 2022",
+		Reduced:  true, Unlabelled: true, Confidence: true},
+	{Name: ERM, Title: "cross-entropy", Short: "CE", Line: "cross-entropy on the labelled images (DeepAll)",
+		Citation: "Vapnik, Statistical Learning Theory, 1998", Original: vanilla, Reduced: true},
+	{Name: FixMatch, Title: "FixMatch", Short: "FM", Line: "cross-entropy, and consistency of strong views with sure pseudo-labels of weak ones",
+		Citation: "Sohn et al., FixMatch: Simplifying Semi-Supervised Learning with Consistency and Confidence, NeurIPS 2020", Original: ssdg,
+		Reduced: true, Unlabelled: true, Confidence: true},
+	{Name: "meanteacher", Title: "MeanTeacher", Short: "MT", Line: "cross-entropy, and agreement with a moving average of the networks",
+		Citation: "Tarvainen and Valpola, Mean teachers are better role models, NeurIPS 2017", Unlabelled: true},
+	{Name: "mixmatch", Title: "MixMatch", Short: "MM", Line: "mixed images and labels, with guessed labels for unlabelled images",
+		Citation: "Berthelot et al., MixMatch: A Holistic Approach to Semi-Supervised Learning, NeurIPS 2019", Unlabelled: true},
+	{Name: "stylematch", Title: "StyleMatch", Short: "SM", Line: "fixmatch, also on images in another domain's style by AdaIN, and a stochastic class head; needs --style-weights",
+		Citation: "Zhou et al., Semi-Supervised Domain Generalization with Stochastic StyleMatch, IJCV 2023", Original: ssdg,
+		Sums: true, BackboneShare: 0.1, NeedsStyle: true, Unlabelled: true, Confidence: true, Pixels: true, OwnHeads: true},
+	{Name: "stylematch-amplitude", Title: "StyleMatch (amplitude)", Short: "SMa", Line: "stylematch with mixed amplitudes of spectra in place of AdaIN, which is not StyleMatch",
+		Citation: "after Zhou et al., IJCV 2023, and Xu et al., CVPR 2021", Original: ssdg,
+		Sums: true, BackboneShare: 0.1, Unlabelled: true, Confidence: true, Pixels: true, OwnHeads: true},
+	{Name: "stylematch-rgb", Title: "StyleMatch (RGB)", Short: "SMr", Line: "stylematch with means and deviations of colours in place of AdaIN's, which is not StyleMatch",
+		Citation: "after Zhou et al., IJCV 2023", Original: ssdg,
+		Sums: true, BackboneShare: 0.1, Unlabelled: true, Confidence: true, Pixels: true, OwnHeads: true},
+	{Name: "jigen", Title: "JiGen", Short: "JiGen", Line: "cross-entropy, and the order of shuffled tiles by a second head",
+		Citation: "Carlucci et al., Domain Generalization by Solving Jigsaw Puzzles, CVPR 2019", Pixels: true,
+		Original: always(Recipe{Epochs: 30, Batch: 128, Backbone: 0.001, Head: 0.001, Nesterov: true, Drop: 24, Source: "fmcarlucci/JigenDG's README"})},
+	{Name: "crossgrad", Title: "CrossGrad", Short: "XGrad", Line: "cross-entropy, also on images moved towards other domains, with a domain network",
+		Citation: "Shankar et al., Generalizing Across Domains via Cross-Gradient Training, ICLR 2018", Original: vanilla},
+	{Name: "ddaig", Title: "DDAIG", Short: "DDAIG", Line: "cross-entropy, also on images of a generator that a domain network is led astray by",
+		Citation: "Zhou et al., Deep Domain-Adversarial Image Generation for Domain Generalisation, AAAI 2020", Pixels: true,
+		Original: always(Recipe{Epochs: 25, Batch: 16, Backbone: 5e-4, Head: 5e-4, Drop: 20, Source: "Dassl's configs/trainers/dg/ddaig"})},
+	{Name: "dael", Title: "DAEL", Short: "DAEL", Line: "an expert for every source domain, agreement of the others with it; tests by their mean",
+		Citation: "Zhou et al., Domain Adaptive Ensemble Learning, IEEE TIP 2021", OwnHeads: true,
+		Original: always(Recipe{Epochs: 40, Batch: 30, Backbone: 0.002, Head: 0.002, Source: "Dassl's configs/trainers/dg/daeldg"})},
+	{Name: "rsc", Title: "RSC", Short: "RSC", Line: "cross-entropy with the places or channels muted that the class head relies on most",
+		Citation: "Huang et al., Self-Challenging Improves Cross-Domain Generalization, ECCV 2020", Original: rsc},
+	{Name: RSCDomainBed, Title: "RSC (DomainBed)", Short: "RSCd", Line: "rsc in DomainBed's simpler form, which mutes entries of the features",
+		Citation: "Gulrajani and Lopez-Paz, In Search of Lost Domain Generalization, ICLR 2021"},
+	{Name: "fact", Title: "FACT", Short: "FACT", Line: "cross-entropy, also on images with mixed amplitudes, and agreement with a moving average across the mix",
+		Citation: "Xu et al., A Fourier-based Framework for Domain Generalization, CVPR 2021", Original: fact, Pixels: true},
+	{Name: "logistic", Title: "logistic regression", Short: "LR", Line: "logistic regression on features, L2 penalty selected by leave-one-domain-out",
+		Citation: "Cox, The Regression Analysis of Binary Sequences, 1958; the selection of the penalty is ledg's own", Fits: true},
+	{Name: "propagation", Title: "propagated labels + logistic regression", Short: "LP", Line: "logistic regression on labels and on pseudo-labels that spread over a graph of nearest neighbours",
+		Citation: "Iscen et al., Label Propagation for Deep Semi-supervised Learning, CVPR 2019", Unlabelled: true, Fits: true},
+	{Name: "gda", Title: "GDA", Short: "GDA", Line: "Gaussians of one covariance for the classes of features, in closed form",
+		Citation: "Wang et al., A Hard-to-Beat Baseline for Training-free CLIP-based Adaptation, ICLR 2024", Fits: true, OwnHeads: true},
 }
 
 // LookupObjective returns the objective called name; ok is false if there is none.

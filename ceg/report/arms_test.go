@@ -4,36 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/plots"
 )
-
-// Every arm whose look is fixed is one that the registry of names can name.
-func TestArmsOfFiguresExist(t *testing.T) {
-	known := map[string]bool{}
-	for _, o := range config.Objectives() {
-		for _, initial := range active.Names() {
-			for _, preset := range []config.Preset{config.Authors, config.Ledg} {
-				for _, changed := range []bool{false, true} {
-					a := config.Arm{Initial: initial, Objective: o.Name, Schedule: config.Once, Preset: preset, Changed: changed}
-					known[a.Name()] = true
-				}
-			}
-			for _, strategy := range active.Names() {
-				for _, s := range []config.Timing{config.Published, config.Early} {
-					known[config.Arm{Initial: initial, Strategy: strategy, Objective: o.Name, Schedule: s, Preset: config.Authors}.Name()] = true
-				}
-			}
-		}
-	}
-	for _, name := range plots.Arms() {
-		if !known[name] {
-			t.Errorf("no arm is called %q", name)
-		}
-	}
-}
 
 // A run that is not finished has the name that its plan, or another run of its arm, gives it;
 // without either its method and variant do.

@@ -119,7 +119,7 @@ func (f *Folder) Figure(ctx context.Context, name string, t plots.Theme, o Figur
 		if name != "tsne" && (len(o.Rounds) > 0 || o.Color != "" || o.Thumbnails) {
 			return nil, fmt.Errorf("figure %s has no rounds, colours by class or domain, and thumbnails, only tsne has", name)
 		}
-		t.Band = cmp.Or(o.Band, t.Band)
+		t.Band, t.Arms = cmp.Or(o.Band, t.Band), Looks()
 		f.read, f.names = newVersions(), nil
 		g, err := fig.draw(ctx, f, t, o)
 		if err != nil {

@@ -25,6 +25,7 @@ import (
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
+	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/plots"
 )
 
@@ -83,7 +84,7 @@ const (
 // Theme returns the theme of the notebooks' figures, with [Band].
 func Theme() plots.Theme {
 	t := plots.Screen()
-	t.Band = Band
+	t.Band, t.Arms = Band, report.Looks()
 	return t
 }
 

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
+	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/plots"
 )
 
@@ -45,7 +46,7 @@ func Plot(xLabel, yLabel string, add func(p *plot.Plot, t plots.Theme)) Fig {
 // wide, or 6.9 with several columns of panels, and labels have 7.5 points.
 func Save(f Fig, file string, look ...func(*plots.Theme)) {
 	t := plots.Print()
-	t.Band, t.Text = Band, true
+	t.Band, t.Text, t.Arms = Band, true, report.Looks()
 	for _, l := range look {
 		l(&t)
 	}
