@@ -26,18 +26,9 @@ func methodsBy(runs []*RecordedRun, name func(*RecordedRun) string) (list []meth
 		i := slices.IndexFunc(list, func(a method) bool { return a.name == name(run) })
 		if i < 0 {
 			i = len(list)
-			list = append(list, method{name: name(run)})
+			list = append(list, method{name: name(run), title: name(run)})
 		}
 		list[i].runs = append(list[i].runs, run)
-	}
-	return list
-}
-
-// arms are the arms of runs that n tells apart, with their display names.
-func (n naming) arms(runs []*RecordedRun) []method {
-	list := methodsBy(runs, n.method)
-	for i, a := range list {
-		list[i].title, _ = n.display(a.runs[0])
 	}
 	return list
 }
@@ -56,20 +47,34 @@ func accuracy(rule string) value {
 	}
 }
 
-// perSeed are an arm's values by seed, each averaged over the targets; seeds that lack a
+// perSeed are a method's values by seed, each averaged over the targets; seeds that lack a
 // target are left out.
 func (a method) perSeed(targets []string, of value) ([]float64, error) {
+	trials, err := a.trials(targets, of)
+	return (&sample{trials}).values(), err
+}
+
+// trials is [method.perSeed] with the seeds. Two runs of one target and seed are an error.
+func (a method) trials(targets []string, of value) ([]result.Trial, error) {
 	byTarget := map[string][]result.Trial{}
+	paths := map[string]string{}
 	for _, run := range slices.SortedStableFunc(slices.Values(a.runs), func(a, b *RecordedRun) int { return cmp.Compare(a.Config.Seed, b.Config.Seed) }) {
-		if t := run.Config.Data.Target; slices.Contains(targets, t) {
-			v, err := of(run)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", run.Path, err)
-			}
-			byTarget[t] = append(byTarget[t], result.Trial{Key: fmt.Sprint(run.Config.Seed), Value: v})
+		t := run.Config.Data.Target
+		if !slices.Contains(targets, t) {
+			continue
 		}
+		name := fmt.Sprintf("%s on %s, seed %d", a.name, t, run.Config.Seed)
+		if paths[name] != "" {
+			return nil, fmt.Errorf("%s and %s are both %s", paths[name], run.Path, name)
+		}
+		paths[name] = run.Path
+		v, err := of(run)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", run.Path, err)
+		}
+		byTarget[t] = append(byTarget[t], result.Trial{Key: fmt.Sprint(run.Config.Seed), Value: v})
 	}
-	return (&sample{result.OverTargets(byTarget, targets)}).values(), nil
+	return result.OverTargets(byTarget, targets), nil
 }
 
 // meanLabels is the mean number of labels of an arm's runs; 0 without runs.
@@ -188,7 +193,7 @@ func CurvesOver(dirs ...string) (d plots.EpochsData, err error) {
 func curvesOf(runs []*RecordedRun, targets []string) (d plots.EpochsData, err error) {
 	names := newNaming(runs)
 	title, source := TitleOfRun(runs[0].Run, targets...), false
-	if d.Curves, source, err = epochCurves(names.arms(runs), targets); err != nil {
+	if d.Curves, source, err = epochCurves(methodsBy(runs, names.called), targets); err != nil {
 		return d, err
 	}
 	if d.Title, d.Note, d.References = onTargets(title, targets), names.note(runs), chances(runs[0]); source {
@@ -232,7 +237,7 @@ func LabelsOver(each bool, dirs ...string) (d plots.BudgetData, err error) {
 		if each {
 			g.Name = panelName(panel)
 		}
-		for _, a := range names.arms(runs) {
+		for _, a := range methodsBy(runs, names.called) {
 			c := plots.Curve{Name: a.name, Title: a.title}
 			for _, b := range methodsBy(a.runs, (*RecordedRun).budget) {
 				values, err := b.perSeed(panel, func(r *RecordedRun) (float64, error) { return 100 * r.Choices.LastEpoch.TargetAccuracy, nil })
@@ -276,7 +281,7 @@ func DotsOver(dirs ...string) (d plots.DotsData, err error) {
 		panels = append(panels, targets)
 	}
 	d.Note, d.Title, d.References = names.note(runs), TitleOfRun(runs[0].Run, targets...), chances(runs[0])
-	d.Groups, err = dots(names.arms(runs), panels, accuracy("last_epoch"))
+	d.Groups, err = dots(methodsBy(runs, names.called), panels, accuracy("last_epoch"))
 	return d, err
 }
 

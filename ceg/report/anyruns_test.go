@@ -33,8 +33,8 @@ func TestCurvesOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	curve := func(name, title string, first float64) plots.Curve {
-		c := plots.Curve{Name: name, Title: title, Queried: []float64{1}}
+	curve := func(name string, first float64) plots.Curve {
+		c := plots.Curve{Name: name, Title: name, Queried: []float64{1}}
 		for e := range 3 {
 			v := first + 10*float64(e) // of seed 1, half a point for the second target
 			c.Points = append(c.Points, plots.Point{X: float64(e + 1), Values: []float64{v, v + 1}})
@@ -43,9 +43,9 @@ func TestCurvesOver(t *testing.T) {
 	}
 	slices.SortFunc(d.Curves, func(a, b plots.Curve) int { return strings.Compare(a.Name, b.Name) })
 	same(t, "curves", d.Curves, []plots.Curve{
-		curve("ceg, delta 0.3", "CEG (published schedule, preset paper), delta 0.3", 12.5),
-		curve("ceg, delta 1", "CEG (published schedule, preset paper), delta 1", 9.5),
-		curve("uniform", "Random + CEG loss (published schedule, preset paper)", 9.5)})
+		curve("CEG (published schedule, preset paper), delta 0.3", 12.5),
+		curve("CEG (published schedule, preset paper), delta 1", 9.5),
+		curve("Random + CEG loss (published schedule, preset paper)", 9.5)})
 	if len(d.References) != 1 || d.References[0].Name != "chance, 10 classes" || d.References[0].Y != 10 {
 		t.Errorf("references %+v, want chance", d.References)
 	}
@@ -63,7 +63,7 @@ func TestLabelsOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(d.Targets) != 1 || len(d.Targets[0].Curves) != 1 || d.Targets[0].Curves[0].Name != "ceg-ce" {
+	if len(d.Targets) != 1 || len(d.Targets[0].Curves) != 1 || d.Targets[0].Curves[0].Name != "CEG selection + cross-entropy (published schedule, preset paper)" {
 		t.Fatalf("%+v", d)
 	}
 	if len(d.References) != 1 || len(d.References[0]) != 1 || d.Ticks[20] == "" {
@@ -86,7 +86,7 @@ func TestLabelsOver(t *testing.T) {
 	var names []string
 	budgets := 0
 	for _, c := range d.Targets[0].Curves {
-		names, budgets = append(names, c.Title), max(budgets, len(c.Points))
+		names, budgets = append(names, c.Name), max(budgets, len(c.Points))
 	}
 	slices.Sort(names)
 	if want := []string{"CEG (published schedule, preset paper), delta 0.3", "CEG (published schedule, preset paper), delta 1"}; !slices.Equal(names, want) || budgets < 2 {

@@ -91,26 +91,6 @@ func correct(list []*claim) (notes []string) {
 	return []string{fmt.Sprintf("p: two-sided p-values of Student's t, of the exact sign-flip (permutation) test (up to n = %d; at least 2/2^n), and of t after Holm correction over this table (tests: %d). ~: the last is above %.2f.", result.MaxFlips, family, 1-result.Level)}
 }
 
-// claimsOver finds what each series gains over the baseline on its target; nil for the
-// baseline itself, and where it has none. The notes say what the p-values are.
-func claimsOver(list []series, baseline string) (claims []*claim, notes []string, err error) {
-	var all []*claim
-	for _, s := range list {
-		var c *claim
-		i := slices.IndexFunc(list, func(b series) bool { return b.method == baseline && b.target == s.target })
-		if i >= 0 && s.method != baseline {
-			d, err := result.Paired(s.trials, list[i].trials)
-			if err != nil {
-				return nil, nil, fmt.Errorf("%s and %s on %s: %w", s.name, baseline, s.target, err)
-			}
-			c = &claim{Difference: d}
-			all = append(all, c)
-		}
-		claims = append(claims, c)
-	}
-	return claims, correct(all), nil
-}
-
 // PValues is the name of the column with p-values of Student's t, of the exact sign-flip test, and of
 // t after Holm's correction.
 const PValues = "p: t, perm., Holm"

@@ -45,9 +45,13 @@ func Compare(dirs []string, o CompareOptions) ([]*result.Table, error) {
 	if err := allFinished(runs); err != nil {
 		return nil, err
 	}
+	o.Rule = cmp.Or(o.Rule, "last_epoch")
+	if !slices.ContainsFunc(runs[0].Choices.Rules(), func(r result.Rule) bool { return r.Name == o.Rule }) {
+		return nil, &OptionError{"rule", fmt.Errorf("%q: want last_epoch, best_source_val or best_target", o.Rule)}
+	}
 	tables := []*result.Table{runsTable(runs)}
 	if o.Baseline != "" || measured(runs) && hasSeveral(runs) {
-		summary, err := summaryTable(runs, cmp.Or(o.Rule, "last_epoch"), o.Baseline)
+		summary, err := summaryTable(runs, o.Rule, o.Baseline)
 		if err != nil {
 			return nil, err
 		}
@@ -147,122 +151,109 @@ func runsTable(runs []*RecordedRun) *result.Table {
 	return t
 }
 
-// series is the runs of one method on one target by seed, or their averages over
-// the targets. The method is its identity, name and short are for readers.
-type series struct {
-	method, name, short, target string
-	trials                      []result.Trial
-}
-
-// is reports whether a person means the series by a name: as it is shown, in short, or as it
-// is typed.
-func (s series) is(name string) bool {
-	return slices.ContainsFunc([]string{s.method, s.name, s.short}, func(own string) bool { return strings.EqualFold(own, name) })
-}
-
-// average is the target of series that are averages over targets.
+// average is the target of averages over targets.
 const average = "average"
 
 // hasSeveral reports whether a method has more than one run.
 func hasSeveral(runs []*RecordedRun) bool {
-	names, seen := newNaming(runs), map[string]bool{}
-	for _, run := range runs {
-		name := names.method(run)
-		if seen[name] {
-			return true
-		}
-		seen[name] = true
-	}
-	return false
+	return len(methodsBy(runs, newNaming(runs).called)) < len(runs)
 }
 
-// groupRuns collects the trials of each method, per target and averaged over the
-// targets of a data set that has several, in the order in which these and the
-// methods first occur. Two runs of one method with the same target and seed are an
-// error.
-func groupRuns(runs []*RecordedRun, rule string) ([]series, error) {
-	trials := map[[2]string][]result.Trial{} // by method and target
-	targets := map[string][]string{}         // by the name of their average
-	names, dirs := newNaming(runs), map[string]string{}
-	shown := map[string][2]string{} // by method, its display name and its short name
-	var methods, averages []string
-	for _, run := range runs {
-		r := run.Result
-		rules := run.Choices.Rules()
-		i := slices.IndexFunc(rules, func(c result.Rule) bool { return c.Name == rule })
-		if i < 0 {
-			return nil, &OptionError{"rule", fmt.Errorf("%q: want last_epoch, best_source_val or best_target", rule)}
-		}
-		if rules[i].Choice == nil {
-			why := "the run has no validation splits"
-			if !run.Choices.Measured() {
-				why = "no label of a target is known"
-			}
-			return nil, fmt.Errorf("%s: nothing to choose by %s: %s", run.Path, rule, why)
-		}
-		if rules[i].Choice.Target.Total == 0 {
-			return nil, fmt.Errorf("%s: %w", run.Path, result.ErrNoTarget)
-		}
-		method, target, all := names.method(run), names.target(r, r.Target), names.target(r, average)
-		name := fmt.Sprintf("%s on %s, seed %d", method, target, r.Seed)
-		if dirs[name] != "" {
-			return nil, fmt.Errorf("%s and %s are both %s", dirs[name], run.Path, name)
-		}
-		dirs[name] = run.Path
-		key := [2]string{method, target}
-		trials[key] = append(trials[key], result.Trial{Key: fmt.Sprint(r.Seed), Value: rules[i].Choice.TargetAccuracy})
-		if !slices.Contains(methods, method) {
-			name, short := names.display(run)
-			shown[method] = [2]string{name, short}
-			methods = append(methods, method)
-		}
-		if !slices.Contains(averages, all) {
-			averages = append(averages, all)
-		}
-		if !slices.Contains(targets[all], target) {
-			targets[all] = append(targets[all], target)
+// line is a row of a summary: a method on a target, or averaged over the targets.
+type line struct {
+	target, name string
+	trials       []result.Trial
+	claim        *claim // nil for the baseline, and without one
+}
+
+// summarize returns the lines of methods, and the names of the method that is called as the baseline. The
+// averages are over the targets of one data set.
+func summarize(runs []*RecordedRun, rule, baseline string) (lines []line, base, short string, err error) {
+	names := newNaming(runs)
+	if baseline != "" {
+		if base, short, err = names.find(runs, baseline); err != nil {
+			return nil, "", "", err
 		}
 	}
-	var list []series
-	add := func(method, target string, t []result.Trial) {
-		if len(t) > 0 {
-			list = append(list, series{method, shown[method][0], shown[method][1], target, t})
+	share := func(run *RecordedRun) (float64, error) {
+		c, err := choiceBy(run.Run, rule)
+		if err == nil && c.Target.Total == 0 {
+			err = result.ErrNoTarget
 		}
+		if err != nil {
+			return 0, err
+		}
+		return c.TargetAccuracy, nil
 	}
-	for _, all := range averages {
-		for _, target := range targets[all] {
-			for _, method := range methods {
-				add(method, target, trials[[2]string{method, target}])
+	for _, set := range methodsBy(runs, (*RecordedRun).dataset) {
+		var targets []string
+		for _, of := range methodsBy(set.runs, func(r *RecordedRun) string { return r.Config.Data.Target }) {
+			targets = append(targets, of.name)
+		}
+		panels := apart(targets)
+		if len(targets) > 1 {
+			panels = append(panels, targets)
+		}
+		for _, panel := range panels {
+			from := len(lines)
+			for _, m := range methodsBy(runs, names.called) {
+				m.runs = slices.DeleteFunc(m.runs, func(r *RecordedRun) bool { return r.dataset() != set.name })
+				l := line{target: panelName(panel), name: m.name}
+				if l.trials, err = m.trials(panel, share); err != nil {
+					return nil, "", "", err
+				}
+				if names.dataset {
+					l.target = set.name + " " + l.target
+				}
+				if len(l.trials) > 0 {
+					lines = append(lines, l)
+				}
+			}
+			here := lines[from:]
+			i := slices.IndexFunc(here, func(l line) bool { return l.name == base })
+			for k, l := range here {
+				if i < 0 || k == i {
+					continue
+				}
+				d, err := result.Paired(l.trials, here[i].trials)
+				if err != nil {
+					return nil, "", "", fmt.Errorf("%s and %s on %s: %w", l.name, base, l.target, err)
+				}
+				here[k].claim = &claim{Difference: d}
 			}
 		}
-		if len(targets[all]) < 2 {
-			continue
-		}
-		for _, method := range methods {
-			byTarget := map[string][]result.Trial{}
-			for _, target := range targets[all] {
-				byTarget[target] = trials[[2]string{method, target}]
-			}
-			add(method, all, result.OverTargets(byTarget, targets[all]))
+	}
+	return lines, base, short, nil
+}
+
+// find returns the names of the method that a person means: by its name or its short name, or by the one that
+// is typed if no other has it.
+func (n naming) find(runs []*RecordedRun, meant string) (name, short string, err error) {
+	var typed []string
+	for _, m := range methodsBy(runs, n.called) {
+		long, brief, own := n.name(m.runs[0])
+		switch {
+		case strings.EqualFold(long, meant), strings.EqualFold(brief, meant):
+			return long, brief, nil
+		case strings.EqualFold(own, meant):
+			typed, name, short = append(typed, fmt.Sprintf("%q", long)), long, brief
 		}
 	}
-	return list, nil
+	switch len(typed) {
+	case 0:
+		return "", "", &OptionError{"baseline", fmt.Errorf("%q: none of the runs is of this method", meant)}
+	case 1:
+		return name, short, nil
+	}
+	return "", "", &OptionError{"baseline", fmt.Errorf("%q: it may be %s", meant, strings.Join(typed, " or "))}
 }
 
 // summaryTable has a row per target and method: mean, standard deviation and
 // interval, and the paired difference to the baseline unless that is empty.
 func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, error) {
-	list, err := groupRuns(runs, rule)
+	lines, name, short, err := summarize(runs, rule, baseline)
 	if err != nil {
 		return nil, err
-	}
-	var short, name string
-	if baseline != "" {
-		i := slices.IndexFunc(list, func(s series) bool { return s.is(baseline) })
-		if i < 0 {
-			return nil, &OptionError{"baseline", fmt.Errorf("%q: none of the runs is of this method", baseline)}
-		}
-		baseline, short, name = list[i].method, list[i].short, list[i].name
 	}
 	t := &result.Table{
 		Title: fmt.Sprintf("Accuracy on the target domain %s, %%", atRule(rule)),
@@ -275,37 +266,31 @@ func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, er
 	if note := newNaming(runs).note(runs); note != "" {
 		t.Notes = slices.Insert(t.Notes, 0, note)
 	}
-	if slices.ContainsFunc(list, func(s series) bool { return strings.HasSuffix(s.target, average) }) {
+	if slices.ContainsFunc(lines, func(l line) bool { return strings.HasSuffix(l.target, average) }) {
 		t.Notes = append(t.Notes, "average: for each seed finished on all targets, the mean over targets.")
+	}
+	var claims []*claim
+	for _, l := range lines {
+		if l.claim != nil {
+			claims = append(claims, l.claim)
+		}
 	}
 	if baseline != "" {
 		t.Columns = append(t.Columns, claimColumns(short)...)
 		t.Notes = append(t.Notes, fmt.Sprintf("minus %s: differences to %s, paired by seed, with a 95%% interval.", short, name))
 	}
-	claims, notes, err := claimsOver(list, baseline)
-	if err != nil {
-		return nil, err
-	}
-	t.Notes = append(t.Notes, notes...)
-	if slices.ContainsFunc(claims, func(c *claim) bool { return c != nil && c.HasInterval() && !c.ExcludesZero() }) {
+	t.Notes = append(t.Notes, correct(claims)...)
+	if slices.ContainsFunc(claims, func(c *claim) bool { return c.HasInterval() && !c.ExcludesZero() }) {
 		t.Notes = append(t.Notes, undecided)
 	}
-	warn := func(s series, warnings []string) {
-		for _, w := range warnings {
-			t.Notes = append(t.Notes, fmt.Sprintf("%s, %s: %s.", s.target, s.name, w))
-		}
-	}
 	beyond := false
-	for i, s := range list {
-		values := make([]float64, len(s.trials))
-		for i, trial := range s.trials {
-			values[i] = trial.Value
-		}
+	for _, l := range lines {
+		values := (&sample{l.trials}).values()
 		sum, err := result.Summarize(values)
 		if err != nil {
 			return nil, err
 		}
-		row := []result.Cell{{Text: s.target}, {Text: s.name}, {Text: fmt.Sprint(sum.N)}, {Text: fmt.Sprintf("%.2f", 100*sum.Mean)}, {Text: "-"}, {Text: "-"}}
+		row := []result.Cell{{Text: l.target}, {Text: l.name}, {Text: fmt.Sprint(sum.N)}, {Text: fmt.Sprintf("%.2f", 100*sum.Mean)}, {Text: "-"}, {Text: "-"}}
 		if sum.HasInterval() {
 			row[4].Text = fmt.Sprintf("%.2f", 100*sum.SD)
 			row[5].Text = fmt.Sprintf("%.2f to %.2f", 100*sum.Low, 100*sum.High)
@@ -314,14 +299,16 @@ func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, er
 				beyond = true
 			}
 		}
-		warn(s, sum.Warnings)
 		if baseline != "" {
-			row = append(row, claimCells(claims[i])...)
-			if c := claims[i]; c != nil {
-				for _, w := range c.Warnings {
-					warn(s, []string{"difference: " + w})
-				}
+			row = append(row, claimCells(l.claim)...)
+		}
+		if l.claim != nil {
+			for _, w := range l.claim.Warnings {
+				sum.Warnings = append(sum.Warnings, "difference: "+w)
 			}
+		}
+		for _, w := range sum.Warnings {
+			t.Notes = append(t.Notes, fmt.Sprintf("%s, %s: %s.", l.target, l.name, w))
 		}
 		t.Rows = append(t.Rows, row)
 	}

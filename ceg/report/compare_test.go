@@ -9,26 +9,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// Objectives that are methods imply labels upfront; a timing is said of the others, and of them
-// where it is another.
-func TestTimingsInNames(t *testing.T) {
-	run := func(method string, timing config.Timing) *RecordedRun {
-		r := &result.Run{Result: &result.Result{}}
-		r.Config.Method, r.Config.Schedule.Timing = method, timing
-		return &RecordedRun{Run: r}
-	}
-	runs := []*RecordedRun{run("jigen", "once"), run("fixmatch", "once"), run("ceg", "published"), run("ceg", "early"), run("jigen", "early")}
-	names := newNaming(runs)
-	for i, want := range []string{"jigen", "fixmatch", "ceg published", "ceg early", "jigen early"} {
-		if got := names.timed(runs[i]); got != want {
-			t.Errorf("%s, %s is called %q, want %q", runs[i].method(), runs[i].timing(), got, want)
-		}
-	}
-	if got := newNaming(runs[:3]).timed(runs[2]); got != "ceg" {
-		t.Errorf("the only one that asks is called %q", got)
-	}
-}
-
 // Runs with one learning rate for all parts of the network are named by it, others by the rates that
 // differ.
 func TestLearningRatesInNames(t *testing.T) {
@@ -40,10 +20,10 @@ func TestLearningRatesInNames(t *testing.T) {
 		return &RecordedRun{Run: &result.Run{Config: c, Result: &result.Result{Method: "ceg"}}}
 	}
 	for want, second := range map[string]*RecordedRun{
-		"ceg, learning rate 0.01":  run(map[string]any{"lr": 0.01}),
-		"ceg, class_head_rate 0.5": run(map[string]any{"optimizer.class_head_rate": 0.5}),
+		"Random + CEG loss, upfront, learning rate 0.01":  run(map[string]any{"lr": 0.01}),
+		"Random + CEG loss, upfront, class_head_rate 0.5": run(map[string]any{"optimizer.class_head_rate": 0.5}),
 	} {
-		if got := newNaming([]*RecordedRun{run(nil), second}).method(second); got != want {
+		if got := newNaming([]*RecordedRun{run(nil), second}).called(second); got != want {
 			t.Errorf("a run is called %q, want %q", got, want)
 		}
 	}
@@ -55,9 +35,9 @@ func TestIntervalsStayWithinBounds(t *testing.T) {
 		t.Helper()
 		var runs []*RecordedRun
 		for i, n := range correct {
-			r := &RecordedRun{Run: &result.Run{Path: fmt.Sprint(i), Result: &result.Result{Method: "ceg", Dataset: "glyphs", Target: "photo", Seed: uint64(i + 1)}}}
-			r.Choices.LastEpoch.Target = result.Tally{Correct: n, Total: 100}
-			r.Choices.LastEpoch.TargetAccuracy = float64(n) / 100
+			r := &RecordedRun{Run: &result.Run{Path: fmt.Sprint(i), Result: new(result.Result)}}
+			r.Config.Method, r.Config.Data.Target, r.Config.Seed = "ceg", "photo", uint64(i+1)
+			r.Result.Accuracy.LastEpoch = result.Choice{Target: result.Tally{Correct: n, Total: 100}, TargetAccuracy: float64(n) / 100}
 			runs = append(runs, r)
 		}
 		tab, err := summaryTable(runs, "last_epoch", "")
@@ -120,8 +100,8 @@ func TestSettingsThatDiffer(t *testing.T) {
 		if got := n.note(x.runs); got != x.note {
 			t.Errorf("note\n%s\nwant\n%s", got, x.note)
 		}
-		a, _ := n.display(x.runs[0])
-		b, _ := n.display(x.runs[1])
+		a := n.called(x.runs[0])
+		b := n.called(x.runs[1])
 		if got := a + " | " + b; x.names != "" && got != x.names {
 			t.Errorf("names %s, want %s", got, x.names)
 		}

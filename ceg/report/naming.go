@@ -11,40 +11,30 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// naming tells what a run is called in the second table: by its method and
-// target, by its timing, preset, weights, budget and data set where the runs
-// differ in them, and by other settings where runs that would have one name do.
+// naming tells what runs are called in a table or figure: by their arms, by their weights, budget and data
+// set where the runs differ in them, and by other settings where runs that would have one name do.
 type naming struct {
-	timing, preset, weights, budget, dataset bool
-	settings                                 map[string][]config.Setting // by the name without them
-	data                                     map[string]string           // by the digest of the data, what it is called if that differs
-	methods                                  map[string]string           // by display name, the name of the one method or "" for several
+	weights, budget, dataset bool
+	settings                 map[string][]config.Setting // by the name without them
+	data                     map[string]string           // by the digest of the data, what it is called if that differs
+	methods                  map[string]string           // by the name without the method, the one method or "" for several
 }
 
-// unnamed are settings by which no run is called: those that a table has a column for,
-// that pair runs, or that follow from others.
-var unnamed = []string{"method", "preset", "seed", "data.target", "data.dataset", "data.labels", "data.split_seed", "exploration.budget", "exploration.initial_share",
-	"network.weights", "schedule.timing", "schedule.query_after", "schedule.query_shares"}
+// unnamed are settings by which no run is called: those that arms or a table's columns state, that pair
+// runs, or that follow from others.
+var unnamed = append([]string{"method", "preset", "seed", "data.target", "data.dataset", "data.labels", "data.split_seed", "exploration.budget", "exploration.initial_share",
+	"network.weights", "schedule.timing", "schedule.query_after", "schedule.query_shares"}, byArm...)
 
 func newNaming(runs []*RecordedRun) naming { return namingBy(runs, true) }
 
 // namingBy is [newNaming], in which budgets tell runs apart or, as on an axis of labels, do not.
 func namingBy(runs []*RecordedRun, budgets bool) (n naming) {
-	timing := config.Timing("")
-	for _, run := range runs {
-		if !alwaysOnce(run) {
-			n.timing = n.timing || timing != "" && run.timing() != timing
-			timing = run.timing()
-		}
-	}
 	for _, run := range runs[1:] {
-		n.preset = n.preset || run.preset() != runs[0].preset()
 		n.weights = n.weights || run.weights() != runs[0].weights()
 		n.budget = n.budget || budgets && run.budget() != runs[0].budget()
 		n.dataset = n.dataset || run.dataset() != runs[0].dataset()
 	}
-	n.data = dataNames(runs)
-	n.settings = map[string][]config.Setting{}
+	n.data, n.settings, n.methods = dataNames(runs), map[string][]config.Setting{}, map[string]string{}
 	first := map[[2]string]*RecordedRun{}
 	for _, run := range runs {
 		name := n.plain(run)
@@ -59,13 +49,12 @@ func namingBy(runs []*RecordedRun, budgets bool) (n naming) {
 			}
 		}
 	}
-	n.methods = map[string]string{}
 	for _, run := range runs {
-		name, _ := n.arm(run)
-		if of, known := n.methods[name]; known && of != n.method(run) {
+		name := n.plain(run) + n.besides(run)
+		if of, known := n.methods[name]; known && of != run.method() {
 			n.methods[name] = ""
 		} else {
-			n.methods[name] = n.method(run)
+			n.methods[name] = run.method()
 		}
 	}
 	return n
@@ -98,79 +87,60 @@ func dataNames(runs []*RecordedRun) map[string]string {
 	return names
 }
 
-// alwaysOnce reports whether a run's method implies labels upfront by its name, as objectives
-// without a strategy do, and the run had them.
-func alwaysOnce(run *RecordedRun) bool {
-	name := run.method()
-	return run.timing() == config.Once && config.AtOnce(name)
+// name is what a run is called, the short name, and the name that is typed, which several arms may have.
+func (n naming) name(run *RecordedRun) (name, short, typed string) {
+	a, more := run.Config.Arm(), n.apart(run)+n.besides(run)
+	own := n.own(run)
+	return a.Name() + more + own, a.Short() + more + own, run.method() + more
 }
 
-// timed is the method with its timing where that differs.
-func (n naming) timed(run *RecordedRun) string {
-	name := run.method()
-	if n.timing && !alwaysOnce(run) && !strings.HasSuffix(name, " "+string(run.timing())) {
-		name += " " + string(run.timing())
-	}
+// called is the first of a run's names.
+func (n naming) called(run *RecordedRun) string {
+	name, _, _ := n.name(run)
 	return name
 }
 
-// method is the run's name.
-func (n naming) method(run *RecordedRun) string {
-	return n.plain(run) + n.besides(run, false)
-}
-
-// display returns the display name of the run's arm and the short one, with what n tells runs
-// apart by besides. Methods that are one arm also have their own names.
-func (n naming) display(run *RecordedRun) (name, short string) {
-	name, short = n.arm(run)
-	if n.methods[name] == "" {
-		own := " (" + run.method() + ")"
-		name, short = name+own, short+own
-	}
-	return name, short
-}
-
-// ofRow is the display name without what a table of runs has columns for.
+// ofRow is the name without what a table of runs has columns for.
 func (n naming) ofRow(run *RecordedRun) string {
-	name := run.Config.Arm().Name() + n.besides(run, true)
-	if all, _ := n.arm(run); n.methods[all] == "" {
-		name += " (" + run.method() + ")"
-	}
-	return name
+	return run.Config.Arm().Name() + n.besides(run) + n.own(run)
 }
 
-// arm is display without the names of methods.
-func (n naming) arm(run *RecordedRun) (name, short string) {
-	a, more := run.Config.Arm(), ""
+// own is the run's method where several are one arm.
+func (n naming) own(run *RecordedRun) string {
+	if n.methods[n.plain(run)+n.besides(run)] == "" {
+		return " (" + run.method() + ")"
+	}
+	return ""
+}
+
+// plain is the run's name but for single settings.
+func (n naming) plain(run *RecordedRun) string { return run.Config.Arm().Name() + n.apart(run) }
+
+// apart states the weights and the budget where runs differ in them.
+func (n naming) apart(run *RecordedRun) (words string) {
 	if n.weights {
-		more += ", weights " + cmp.Or(run.weights(), "none")
+		words = ", weights " + cmp.Or(run.weights(), "none")
 	}
 	if n.budget {
-		more += ", budget " + run.budget()
+		words += ", budget " + run.budget()
 	}
-	more += n.besides(run, true)
-	return a.Name() + more, a.Short() + more
+	return words
 }
 
-// besides names the settings by which runs of one name differ, but for those that the names of
-// arms tell.
-func (n naming) besides(run *RecordedRun, arm bool) (words string) {
+// besides names the data and the settings by which runs of one name differ.
+func (n naming) besides(run *RecordedRun) (words string) {
 	if run.Result != nil && n.data[run.Result.Images] != "" {
 		words = ", data " + n.data[run.Result.Images]
 	}
 	settings := n.settings[n.plain(run)]
 	rate, one := oneRate(settings, run)
 	for _, s := range settings {
-		if one && isRate(s) {
-			if s.Path == rate.Path {
-				words += ", learning rate " + s.Text(run.Config)
-			}
-			continue
+		switch {
+		case !one || !isRate(s):
+			words += ", " + shortPath(s) + " " + s.Text(run.Config)
+		case s.Path == rate.Path:
+			words += ", learning rate " + s.Text(run.Config)
 		}
-		if arm && slices.Contains([]string{"exploration.initial", "exploration.strategy", "generalization.objective"}, s.Path) {
-			continue
-		}
-		words += ", " + shortPath(s) + " " + s.Text(run.Config)
 	}
 	return words
 }
@@ -203,27 +173,4 @@ func oneRate(settings []config.Setting, run *RecordedRun) (first config.Setting,
 	}
 	other := func(s config.Setting) bool { return s.Text(run.Config) != rates[0].Text(run.Config) }
 	return rates[0], !slices.ContainsFunc(rates, other)
-}
-
-// plain is the run's name but for single settings.
-func (n naming) plain(run *RecordedRun) string {
-	name := n.timed(run)
-	if n.preset {
-		name += " " + run.preset()
-	}
-	if n.weights {
-		name += ", weights " + cmp.Or(run.weights(), "none")
-	}
-	if n.budget {
-		name += ", budget " + run.budget()
-	}
-	return name
-}
-
-// target is what a target, or the average, of a run's data set is called.
-func (n naming) target(r *result.Result, target string) string {
-	if n.dataset {
-		return r.Dataset + " " + target
-	}
-	return target
 }

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
@@ -90,14 +89,5 @@ func (run *RecordedRun) weights() string {
 }
 
 func (run *RecordedRun) method() string  { return run.Config.Method }
-func (run *RecordedRun) preset() string  { return string(run.Config.Preset) }
 func (run *RecordedRun) dataset() string { return run.Config.Data.Dataset }
 func (run *RecordedRun) budget() string  { return run.Config.Exploration.Budget }
-
-// timing returns the actual labelling schedule, whatever its name.
-func (run *RecordedRun) timing() config.Timing {
-	if run.Config.Exploration.InitialShare == 1 {
-		return config.Once
-	}
-	return run.Config.Schedule.Timing
-}

@@ -14,7 +14,7 @@ const SettingsNote = "Settings that differ: "
 // note states the settings in which methods differ, apart from what their names say and what makes a
 // method: its strategy, its objective and the defaults of that. It is "" if there are none.
 func (n naming) note(runs []*RecordedRun) string {
-	rows := methodsBy(runs, n.method)
+	rows := methodsBy(runs, n.called)
 	if len(rows) < 2 {
 		return ""
 	}
@@ -29,7 +29,7 @@ func (n naming) note(runs []*RecordedRun) string {
 			path = "learning rate"
 		}
 		switch {
-		case slices.Contains(append(unnamed, byArm...), s.Path), slices.Contains(differ, path), slices.Contains(named, path):
+		case slices.Contains(unnamed, s.Path), slices.Contains(differ, path), slices.Contains(named, path):
 		case !slices.ContainsFunc(rows, func(m method) bool { return of(m) != of(rows[0]) }):
 		case slices.ContainsFunc(rows, func(m method) bool {
 			return slices.ContainsFunc(n.settings[n.plain(m.runs[0])], func(o config.Setting) bool { return o.Path == s.Path })
@@ -68,8 +68,7 @@ func (n naming) grouped(rows []method, texts [][]string) (words []string) {
 		if groups[key] == nil {
 			order = append(order, key)
 		}
-		name, _ := n.display(m.runs[0])
-		groups[key] = append(groups[key], name)
+		groups[key] = append(groups[key], m.name)
 	}
 	most := slices.MaxFunc(order, func(a, b string) int { return len(groups[a]) - len(groups[b]) })
 	if len(groups[most]) > 1 { // last, as the others

@@ -91,7 +91,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 		{[]string{"compare"}, 2, "requires at least 1 arg(s)"},
 		{[]string{"compare", "--baseline", "badge", "ceg-photo-1"}, 2, `--baseline "badge": none of the runs is of this method`},
 		{[]string{"compare", "--rule", "best", "--baseline", "ceg", "ceg-photo-1"}, 2, `--rule "best": want last_epoch`},
-		{[]string{"compare", "ceg-photo-1", "ceg-photo-1"}, 1, "are both ceg on photo, seed 1"},
+		{[]string{"compare", "ceg-photo-1", "ceg-photo-1"}, 1, "are both CEG (published schedule, preset paper) on photo, seed 1"},
 		{[]string{"eval", "absent"}, 1, "absent: no such file or directory"},
 		{[]string{"eval", "."}, 1, ".: it is not a run's directory: open config.json: no such file"},
 		{[]string{"predict", "absent", "--images", ".", "--out", "x.csv"}, 1, "absent: it is not a run's directory: open config.json: no such file"},
