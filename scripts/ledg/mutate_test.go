@@ -148,7 +148,7 @@ func mutated(r *rand.Rand, b []byte) ([]byte, string) {
 func TestMutatedNetworks(t *testing.T) {
 	from, to := 0, 6
 	if testall.On() {
-		to = 60
+		to = 18
 	}
 	if n, err := fmt.Sscanf(os.Getenv(mutatedVariable), "%d-%d", &from, &to); n == 1 && err != nil {
 		from, to = 0, from

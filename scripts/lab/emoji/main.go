@@ -2,9 +2,8 @@
 //
 //	cd scripts/lab && npm ci --prefix emoji && go run ./emoji
 //
-// It downloads four packages from registry.npmjs.org (156 MB), or reads them from --packages,
-// checks their SHA-256, and writes one zip archive per domain to --out. npm ci installs resvg,
-// which rasterises SVG. A test of package datasets/emoji has the archives' digests.
+// It downloads four packages from registry.npmjs.org (156 MB), checks their SHA-256, and writes
+// one zip archive per domain. npm ci installs resvg, which rasterises SVG. A test of package datasets/emoji has the archives' digests.
 //
 // The features of EfficientNet-Lite0 beside the archives are made by
 //
@@ -15,6 +14,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"log"
 	"os"
 	"path/filepath"
 
@@ -22,28 +22,28 @@ import (
 )
 
 func main() {
-	packages := flag.String("packages", "", "folder of downloaded packages (default: download)")
-	out := flag.String("out", "../../datasets/emoji", "folder of the archives")
+	log.SetFlags(0)
 	features := flag.String("features", "", "pack this file of ledg embed into lite0.npz, and make no archives")
 	flag.Parse()
+	var err error
 	if *features != "" {
-		if err := packFeatures(*features, filepath.Join(*out, "lite0.npz")); err != nil {
-			fmt.Fprintln(os.Stderr, "emoji:", err)
-			os.Exit(1)
-		}
-		return
+		err = packFeatures(*features, filepath.Join(out, "lite0.npz"))
+	} else {
+		err = build()
 	}
-	if err := build(*packages, *out); err != nil {
-		fmt.Fprintln(os.Stderr, "emoji:", err)
-		os.Exit(1)
+	if err != nil {
+		log.Fatal("emoji: ", err)
 	}
 }
 
+// out is the folder of the archives.
+const out = "../../datasets/emoji"
+
 // build makes the archives. An emoji is used if all four artists drew it.
-func build(packages, out string) error {
+func build() error {
 	files := map[string]map[string][]byte{}
 	for _, a := range artists {
-		archive, err := a.load(packages)
+		archive, err := a.load()
 		if err != nil {
 			return err
 		}

@@ -9,9 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -35,15 +33,17 @@ var artists = []artist{
 // file is the name of the package's archive.
 func (a artist) file() string { return path.Base(a.pkg) + "-" + a.version + ".tgz" }
 
-// load returns the package's archive from a folder, or from the registry.
-func (a artist) load(folder string) ([]byte, error) {
-	var data []byte
-	var err error
-	if folder != "" {
-		data, err = os.ReadFile(filepath.Join(folder, a.file()))
-	} else {
-		data, err = download("https://registry.npmjs.org/" + a.pkg + "/-/" + a.file())
+// load downloads the package's archive.
+func (a artist) load() ([]byte, error) {
+	r, err := http.Get("https://registry.npmjs.org/" + a.pkg + "/-/" + a.file())
+	if err != nil {
+		return nil, err
 	}
+	defer r.Body.Close()
+	if r.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s: status %s, want 200", r.Request.URL, r.Status)
+	}
+	data, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -51,19 +51,6 @@ func (a artist) load(folder string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: SHA-256 %s, want %s", a.file(), got, a.sha256)
 	}
 	return data, nil
-}
-
-// download fetches a file.
-func download(url string) ([]byte, error) {
-	r, err := http.Get(url)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Body.Close()
-	if r.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s: status %s, want 200", url, r.Status)
-	}
-	return io.ReadAll(r.Body)
 }
 
 // unpack returns the images of a package by name, and emoji.json.
