@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs ledg embed, predict or query in shards, as a Slurm array: every task does its share
+# Runs ledg embed or predict in shards, as a Slurm array: every task does its share
 # and leaves it beside the file in --out, in a folder that all nodes share. Submit it from
 # the root of the repository, with as many tasks as you like, counted from 0, and then the
 # command that merges the shards:

@@ -114,41 +114,6 @@ func (a *Array) View(v int) *Array {
 	return &m
 }
 
-// Slice returns the rows [from, to) along the first axis, to be read in blocks. In compressed
-// archives and Parquet files, preceding rows are read and discarded, and archives' checksums are
-// not verified. It panics on a View (take the View of a Slice instead) and on bounds other than
-// 0 <= from <= to <= rows.
-func (a *Array) Slice(from, to int) *Array {
-	if a.stride > 0 || from < 0 || from > to || to > a.shape[0] {
-		panic(fmt.Sprintf("arrays: rows %d to %d of %d", from, to, a.shape[0]))
-	}
-	m := *a
-	m.shape = slices.Clone(a.shape)
-	m.shape[0] = from
-	skip := m.bytes()
-	m.shape[0] = to - from
-	if a.at != nil {
-		m.at = io.NewSectionReader(a.at, skip, m.bytes())
-		m.open = func() (io.ReadCloser, error) { return io.NopCloser(io.NewSectionReader(a.at, skip, m.bytes())), nil }
-		return &m
-	}
-	m.open = func() (io.ReadCloser, error) {
-		r, err := a.open()
-		if err != nil {
-			return nil, err
-		}
-		if _, err := io.CopyN(io.Discard, r, skip); err != nil {
-			r.Close()
-			return nil, err
-		}
-		return struct {
-			io.Reader
-			io.Closer
-		}{io.LimitReader(r, m.bytes()), r}, nil
-	}
-	return &m
-}
-
 // ReaderAt returns the elements in the file, little-endian; nil for compressed archives and
 // Parquet files.
 func (a *Array) ReaderAt() io.ReaderAt { return a.at }

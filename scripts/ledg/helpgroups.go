@@ -21,7 +21,7 @@ Output: out dtype shard backend quiet
 Help: help help-all`
 
 	queryGroups = `Query: pool number strategy gamma1 gamma2 domains seed
-Output: out json shard
+Output: out json
 Help: help help-all`
 
 	siteGroups = `Site: images out group new-class

@@ -44,8 +44,8 @@ func newMergeCommand() *cobra.Command {
 	var embeddings string
 	cmd := &cobra.Command{
 		Use:   "merge OUT [SHARD...]",
-		Short: "Merge the shards of embed, predict and query",
-		Long: `Merge the shards of ledg embed, predict or query. OUT is identical, to the byte, to what one
+		Short: "Merge the shards of embed and predict",
+		Long: `Merge the shards of ledg embed or predict. OUT is identical, to the byte, to what one
 machine would write, if all machines have the same engine and vector instructions. With
 --shard I/N, I from 0, each command does its share and writes it to OUT.I-of-N:
 
@@ -53,12 +53,11 @@ machine would write, if all machines have the same engine and vector instruction
   ledg merge photos.safetensors
 
 Shards can run on any machine at any time (scripts/slurm_parts.sh, scripts/k8s-parts.yaml). An
-interrupted shard of embed or predict continues with the same command. Without SHARD
+interrupted shard continues with the same command. Without SHARD
 arguments, the shards beside OUT are merged. Shards are not deleted.
 
 Missing, incomplete, repeated or damaged shards are errors, and so are shards of other
-images, networks or settings. For embed and query, images and pools are the same if their
-bytes are. For predict, they are the same if paths, sizes and modification times are: copy
+images, networks or settings. For embed, images are the same if their bytes are. For predict, they are the same if paths, sizes and modification times are: copy
 images with their times, as rsync -a and cp -p do.`,
 		Example: `  ledg merge photos.safetensors
   ledg merge predictions.parquet node1/predictions.csv.0-of-2 node2/predictions.csv.1-of-2
@@ -89,12 +88,6 @@ images with their times, as rsync -a and cp -p do.`,
 					return err
 				}
 				fmt.Fprintf(w, "%s: %s images of %d shards\n", out, humanize.Comma(int64(images)), len(files))
-			case shard.Query:
-				picked, err := mergeQuery(cmd.Context(), out, files)
-				if err != nil {
-					return err
-				}
-				fmt.Fprintf(w, "%s: %s of %s rows of %d shards\n", out, humanize.Comma(int64(picked)), humanize.Comma(int64(files[0].Total)), len(files))
 			case shard.Predictions:
 				s, err := predict.Merge(out, embeddings, files)
 				if errors.Is(err, predict.ErrNoEmbeddings) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -123,11 +122,8 @@ func TestQueryErrors(t *testing.T) {
 		{"--pool pool.safetensors -n 1 --num-classes 1000000000", 2, `"1000000000" for "--num-classes" flag: want at least 2 and at most 10000`},
 		{"--pool pool.safetensors -n 1 --seed x", 2, "seed"},
 		{"--pool pool.safetensors -n 1 extra", 2, "extra"},
-		{"--pool none.npz -n 1 --shard 5/4 --out q", 2, `invalid argument "5/4" for "--shard" flag: want I/N with I from 0 to N-1`},
-		{"--pool none.npz -n 1 --shard 0/4", 2, "--shard 0/4: --out is missing"},
-		{"--pool none.npz -n 1 --shard 0/4 --out q --strategy badge", 2, "--shard 0/4: badge compares rows with each other, which shards cannot; want one of ceg, ceg-balanced, uniform"},
-		{"--pool none.npz -n 1 --shard 0/4 --out q --strategy bvsb --domains stratified", 2, "bvsb with --domains stratified compares rows"},
-		{"--pool none.npz -n 1 --shard 0/4 --out none/q", 1, "there is no folder none"},
+		{"--pool none.npz -n 1 --shard 0/4", 2, "unknown flag: --shard"},
+		{"--pool none.npz -n 1 --out none/q", 1, "there is no folder none"},
 		{"--pool none.npz -n 2 --subsample 1 --strategy badge", 2, "--subsample 1: want at least -n 2"},
 		{"--pool none.npz -n 2 --subsample 5", 2, "--subsample 5: ceg reads pools of any size"},
 		{"--pool none.npz -n 1", 2, "--pool none.npz: file does not exist"},
@@ -138,49 +134,6 @@ func TestQueryErrors(t *testing.T) {
 		if status != c.status || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, c.want) {
 			t.Errorf("%s: status %d, stdout %q, stderr %q; want status %d and one line with %q", c.args, status, stdout, stderr, c.status, c.want)
 		}
-	}
-}
-
-// A query in shards is to the byte what one call prints.
-func TestQueryShards(t *testing.T) {
-	dir := t.TempDir()
-	writeTestPool(t, dir)
-	query := func(args string) (stdout string) {
-		t.Helper()
-		stdout, stderr, status := call(t, dir, append([]string{"query", "--pool", "pool.safetensors"}, strings.Fields(args)...)...)
-		if status != 0 {
-			t.Fatalf("%s: status %d, %s", args, status, stderr)
-		}
-		return stdout
-	}
-	for args, count := range map[string]int{"-n 3 --gamma1 3 --json": 4, // one of them has no rows
-		"-n 2 --preset authors --strategy bvsb": 2, "-n 3 --strategy uniform --seed 7": 2} {
-		want := query(args)
-		files := []string{"merge", "q.txt"}
-		for i := range count {
-			query(fmt.Sprintf("%s --out q.txt --shard %d/%d", args, i, count))
-			files = append(files, fmt.Sprintf("q.txt.%d-of-%d", i, count))
-		}
-		if stdout, stderr, status := call(t, dir, files...); status != 0 || !strings.Contains(stdout, fmt.Sprintf(" of 3 rows of %d shards", count)) {
-			t.Fatalf("%s: merge: status %d, %s%s", args, status, stdout, stderr)
-		}
-		if query(args+" --out whole.txt") != "" {
-			t.Error("--out prints")
-		}
-		for _, name := range []string{"q.txt", "whole.txt"} {
-			if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != want {
-				t.Errorf("%s: %s has %q, %v, want %q", args, name, got, err, want)
-			}
-		}
-	}
-	query("-n 3 --strategy uniform --seed 7 --out q.txt --shard 0/2")
-	query("-n 2 --strategy uniform --seed 7 --out r.txt --shard 1/2")
-	_, stderr, status := call(t, dir, "merge", "x.txt", "q.txt.0-of-2", "r.txt.1-of-2")
-	if status != 1 || !strings.Contains(stderr, "settings.n is 3 in one, 2 in the other") || strings.Count(stderr, "\n") != 1 {
-		t.Errorf("another n: status %d, %s", status, stderr)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "x.txt")); err == nil {
-		t.Error("a refused merge has written")
 	}
 }
 

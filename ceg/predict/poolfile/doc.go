@@ -27,8 +27,7 @@
 // tied, and ordered by active.Ties.
 //
 // For ceg, ceg-balanced, uniform, entropy, bvsb and confidence the file may be larger than
-// memory: they hold a few numbers for each sample, and shards of the file can be scored
-// separately ([Score], [Merge]). The other strategies hold the features in float32, and badge
+// memory: they hold a few numbers for each sample. The other strategies hold the features in float32, and badge
 // also the class probabilities. Rows are numbered from 0, in results and in errors.
 //
 // [Probe] fits a head on the labelled samples of such a file and writes its logits into a pool

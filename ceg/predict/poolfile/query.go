@@ -44,11 +44,10 @@ func QuerySome(ctx context.Context, path string, strategy active.Strategy, n, mo
 		if err != nil {
 			return nil, err
 		}
-		scored.keep(s.keep)
 		if s.with == nil {
 			return s.wrap(s.inFile(scored.choose(strategy, n, r)))
 		}
-		picks, err := s.wrap(s.inFile(scored.choose(strategy, scored.rows, r)))
+		picks, err := s.wrap(s.inFile(scored.choose(strategy, len(scored.ids), r)))
 		if err != nil {
 			return nil, err
 		}
@@ -58,7 +57,7 @@ func QuerySome(ctx context.Context, path string, strategy active.Strategy, n, mo
 }
 
 // Separable reports whether a strategy ranks numbers that every row has by itself, given the
-// labelled samples: it needs little memory, and a pool can be scored in shards.
+// labelled samples, so that it needs little memory.
 func Separable(strategy active.Strategy) bool {
 	switch strategy.(type) {
 	case active.CEG, active.BalancedCEG, active.Probability, active.Uniform:
@@ -113,74 +112,63 @@ func (s *source) inFile(picks []active.Pick, err error) ([]active.Pick, error) {
 	return picks, err
 }
 
-// scored is what a separable strategy knows of some rows.
+// scored is what a separable strategy knows of the rows that it chooses from.
 type scored struct {
+	ids []string // the rows in the file
 	// columns are S_u, S_r, S_d and the keys of the first two, a score and its key, or none.
 	columns [][]float64
 	domains []int // of ceg-balanced
-	rows    int
-	kept    []int // what the rows are in the file; nil for the same
 }
 
-// score scores the rows of the shard.
+// score scores the rows, from which n are to be chosen.
 func (s *source) score(strategy active.Strategy, n int) (*scored, error) {
+	c := &scored{}
+	var err error
 	switch strategy := strategy.(type) {
 	case active.CEG:
-		return s.ceg(strategy, n)
+		c.columns, err = s.ceg(strategy, n)
 	case active.BalancedCEG:
-		if _, err := s.file.Array(poolDomains); err != nil {
-			return nil, err // before anything is computed
+		if _, err = s.file.Array(poolDomains); err == nil { // before anything is computed
+			c.columns, err = s.ceg(strategy.CEG, n)
 		}
-		c, err := s.ceg(strategy.CEG, n)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			c.domains, err = s.labels(poolDomains, features, s.rows, MaxClasses, "")
 		}
-		from, to := s.shard.Range(s.rows)
-		all, err := s.labels(poolDomains, features, s.rows, MaxClasses, "")
-		if err != nil {
-			return nil, err
-		}
-		c.domains = all[from:to]
-		return c, nil
 	case active.Probability:
-		return s.probability(strategy, n)
+		c.columns, err = s.probability(strategy, n)
+	default:
+		if err = s.count(); err == nil {
+			err = s.checkN(n)
+		}
 	}
-	if err := s.count(); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	from, to := s.shard.Range(s.rows)
-	return &scored{rows: to - from}, s.checkN(n)
-}
-
-// keep drops the other rows; nil keeps all.
-func (c *scored) keep(rows []int) {
-	if rows == nil {
-		return
+	if c.ids = ids(s.rows); s.keep == nil {
+		return c, nil
 	}
+	c.ids = take(c.ids, s.keep)
 	for k := range c.columns {
-		c.columns[k] = take(c.columns[k], rows)
+		c.columns[k] = take(c.columns[k], s.keep)
 	}
 	if c.domains != nil {
-		c.domains = take(c.domains, rows)
+		c.domains = take(c.domains, s.keep)
 	}
-	c.rows, c.kept = len(rows), rows
+	return c, nil
 }
 
-// choose chooses among all rows of a pool.
+// choose chooses n of the rows.
 func (c *scored) choose(strategy active.Strategy, n int, r *rand.Rand) ([]active.Pick, error) {
-	v, names := c.columns, ids(c.rows)
-	if c.kept != nil {
-		names = take(ids(c.kept[c.rows-1]+1), c.kept)
-	}
+	v := c.columns
 	switch strategy := strategy.(type) {
 	case active.CEG:
-		return strategy.Choose(names, c.scores(), n)
+		return strategy.Choose(c.ids, c.scores(), n)
 	case active.BalancedCEG:
-		return strategy.Choose(names, c.domains, c.scores(), n)
+		return strategy.Choose(c.ids, c.domains, c.scores(), n)
 	case active.Probability:
-		return strategy.Choose(names, v[0], v[1], n)
+		return strategy.Choose(c.ids, v[0], v[1], n)
 	}
-	return strategy.Query(&active.Candidates{IDs: names}, n, r)
+	return strategy.Query(&active.Candidates{IDs: c.ids}, n, r)
 }
 
 func (c *scored) scores() active.Scores {
@@ -218,7 +206,7 @@ func (s *source) wrap(picks []active.Pick, err error) ([]active.Pick, error) {
 }
 
 // ceg computes the scores block by block.
-func (s *source) ceg(strategy active.CEG, n int) (*scored, error) {
+func (s *source) ceg(strategy active.CEG, n int) ([][]float64, error) {
 	if err := strategy.Weights.Validate(); err != nil {
 		return nil, s.errorf("%w", err)
 	}
@@ -241,8 +229,7 @@ func (s *source) ceg(strategy active.CEG, n int) (*scored, error) {
 	if err != nil {
 		return nil, err
 	}
-	from, to := s.shard.Range(s.rows)
-	scores := active.NewScores(to - from)
+	scores := active.NewScores(s.rows)
 	if err := s.each(class, func(i int, r *active.Row) { scores.Su[i], scores.KeyU[i] = strategy.Uncertainty(r) }); err != nil {
 		return nil, err
 	}
@@ -257,16 +244,15 @@ func (s *source) ceg(strategy active.CEG, n int) (*scored, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &scored{columns: [][]float64{scores.Su, scores.Sr, scores.Sd, scores.KeyU, scores.KeyR}, rows: to - from}, nil
+	return [][]float64{scores.Su, scores.Sr, scores.Sd, scores.KeyU, scores.KeyR}, nil
 }
 
 func diversity[T arrays.Float](s *source, f *arrays.Array, centroids *cluster.Centroids, dst []float64) error {
 	dim := centroids.Dim()
-	from, _ := s.shard.Range(s.rows)
 	return arrays.Blocks(s.ctx, f, func(first int, block []T) error {
 		err := cluster.MinDistances(dst[first:first+len(block)/dim], centroids, block)
 		if row := (*cluster.RowError)(nil); errors.As(err, &row) {
-			return f.Errorf("row %d: %s", from+first+row.Row, row.Reason)
+			return f.Errorf("row %d: %s", first+row.Row, row.Reason)
 		}
 		return err
 	})
@@ -312,7 +298,7 @@ func (s *source) centroids(dim int, class, domain probs, space cluster.Space) (*
 }
 
 // probability scores the class probabilities block by block.
-func (s *source) probability(strategy active.Probability, n int) (*scored, error) {
+func (s *source) probability(strategy active.Probability, n int) ([][]float64, error) {
 	class, err := s.probs(classes, 2)
 	if err != nil {
 		return nil, err
@@ -320,10 +306,9 @@ func (s *source) probability(strategy active.Probability, n int) (*scored, error
 	if err := s.checkN(n); err != nil {
 		return nil, err
 	}
-	from, to := s.shard.Range(s.rows)
-	scores, keys := make([]float64, to-from), make([]float64, to-from)
+	scores, keys := make([]float64, s.rows), make([]float64, s.rows)
 	if err := s.each(class, func(i int, r *active.Row) { scores[i], keys[i] = strategy.Score(r) }); err != nil {
 		return nil, err
 	}
-	return &scored{columns: [][]float64{scores, keys}, rows: to - from}, nil
+	return [][]float64{scores, keys}, nil
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/internal/dot"
-	"github.com/ledg-go/ledg/ceg/predict/shard"
 	"github.com/ledg-go/ledg/datasets/arrays"
 )
 
@@ -31,12 +30,11 @@ const MaxClasses = 10_000
 
 // source is an open pool file.
 type source struct {
-	file  *arrays.File
-	ctx   context.Context // of the one query that it is open for
-	rows  int             // N; -1 until the first array of the pool is opened
-	from  string          // that array
-	shard shard.Shard     // of the pool, whose rows are read
-	keep  []int           // of the rows those that matrices have, increasing; nil for all
+	file *arrays.File
+	ctx  context.Context // of the one query that it is open for
+	rows int             // N; -1 until the first array of the pool is opened
+	from string          // that array
+	keep []int           // of the rows those that matrices have, increasing; nil for all
 	// unlabelled says that the file has no labelled samples, and the strategy needs
 	// none.
 	unlabelled bool
@@ -55,11 +53,10 @@ func (s *source) pool(name string, minCols int) (*arrays.Array, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	all := a
 	if name == features {
-		all = a.View(0) // the clean one of several
+		a = a.View(0) // the clean one of several
 	}
-	rows, cols, err := all.Matrix()
+	rows, cols, err := a.Matrix()
 	if err != nil {
 		return nil, 0, err
 	}
@@ -71,12 +68,6 @@ func (s *source) pool(name string, minCols int) (*arrays.Array, int, error) {
 	}
 	if rows != s.rows {
 		return nil, 0, a.Errorf("%d rows, but %s has %d", rows, s.from, s.rows)
-	}
-	if s.shard.Whole() {
-		return all, cols, nil
-	}
-	if a = a.Slice(s.shard.Range(rows)); name == features {
-		a = a.View(0)
 	}
 	return a, cols, nil
 }
@@ -104,16 +95,15 @@ func (s *source) probs(name string, minCols int) (probs, error) {
 }
 
 // each calls fn, from several goroutines, with what the scores of every row are
-// made of, counted from the first of the shard; probabilities are turned into logits.
+// made of; probabilities are turned into logits.
 func (s *source) each(p probs, fn func(row int, r *active.Row)) error {
-	from, _ := s.shard.Range(s.rows)
 	return arrays.Blocks(s.ctx, p.array, func(first int, block []float64) error {
 		return dot.Each(len(block)/p.cols, 512, func(begin, end int) error {
 			var r active.Row
 			for i := begin; i < end; i++ {
 				row := block[i*p.cols : (i+1)*p.cols]
 				if err := p.check(row); err != nil {
-					return p.array.Errorf("row %d: %w", from+first+i, err)
+					return p.array.Errorf("row %d: %w", first+i, err)
 				}
 				if !p.logits {
 					active.Logits(row, row)

@@ -1,12 +1,13 @@
 package poolfile
 
 import (
+	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/active"
-	"github.com/ledg-go/ledg/ceg/predict/shard"
 	"github.com/ledg-go/ledg/datasets/seed"
 )
 
@@ -53,9 +54,6 @@ func TestSplits(t *testing.T) {
 	if !slices.EqualFunc(whole, some, func(a, b active.Pick) bool { return a.Index == b.Index && a.ID == b.ID }) {
 		t.Errorf("%v, want the order of %v", some, whole)
 	}
-	if _, err := Score(t.Context(), with, entropy, 3, shard.Shard{Index: 0, Count: 2}, nil, t.TempDir()+"/out"); err == nil || !strings.Contains(err.Error(), "splits") {
-		t.Errorf("shard: %v", err)
-	}
 }
 
 // Arrays of samples that differ in length are refused, also those that a strategy does not read.
@@ -79,5 +77,58 @@ func TestLengths(t *testing.T) {
 				t.Errorf("%s: %v, want %q", c.extra.name, err, c.want)
 			}
 		}
+	}
+}
+
+// A strategy that looks at some rows alone chooses what it chooses of a file of them.
+func TestQuerySome(t *testing.T) {
+	_, entries := golden(t)
+	pool := writePool(t, "deflated", entries)
+	names := make([]string, 200)
+	for i := range names {
+		names[i] = fmt.Sprint(i)
+	}
+	keep := active.Ties{IDs: names}.Some(60)
+	some := slices.Clone(entries)
+	for k, e := range some {
+		if e.shape[0] != 200 {
+			continue
+		}
+		cols := 1
+		if len(e.shape) > 1 {
+			cols = e.shape[1]
+		}
+		shape := slices.Clone(e.shape)
+		shape[0] = len(keep)
+		switch v := e.values.(type) {
+		case []float32:
+			var taken []float32
+			for _, i := range keep {
+				taken = append(taken, v[i*cols:(i+1)*cols]...)
+			}
+			some[k] = entry{e.name, shape, taken}
+		case []int64:
+			some[k] = entry{e.name, shape, take(v, keep)}
+		}
+	}
+	small := writePool(t, "safetensors", some)
+	for _, strategy := range []active.Strategy{active.BADGE{}, active.CoreSet{}, active.Divided{Strategy: active.CoreSet{}, Division: active.ByShare}} {
+		got, err := QuerySome(t.Context(), pool, strategy, 20, 60, seed.New(1, "query"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := query(t, small, strategy, 20)
+		for i := range want {
+			if got[i].Index != keep[want[i].Index] || got[i].ID != fmt.Sprint(got[i].Index) || got[i].Score != want[i].Score {
+				t.Fatalf("%s: pick %d is %+v, want row %d of the kept %+v", strategy.Name(), i, got[i], want[i].Index, want[i])
+			}
+		}
+		all, err := QuerySome(t.Context(), pool, strategy, 20, 200, seed.New(1, "query"))
+		if err != nil || !reflect.DeepEqual(all, query(t, pool, strategy, 20)) {
+			t.Errorf("%s of at most all rows: %v", strategy.Name(), err)
+		}
+	}
+	if _, err := QuerySome(t.Context(), pool, active.BADGE{}, 20, 19, seed.New(1, "query")); err == nil {
+		t.Error("20 of 19 rows are chosen")
 	}
 }

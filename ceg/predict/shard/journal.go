@@ -23,7 +23,6 @@ import (
 const (
 	Features    = "features"
 	Predictions = "predictions"
-	Query       = "query"
 )
 
 // Record describes the content of a journal.
@@ -167,7 +166,7 @@ func Open(path string, r Record, each func(item []byte, at int64) error) (_ *Jou
 	case bytes.Equal(line, j.header):
 	case bytes.HasPrefix(j.header, line) && info.Size() == int64(len(line)): // new, or killed in its header
 		j.state = state{at: 0}
-		return j, j.Restart()
+		return j, j.restart()
 	default:
 		return nil, other(path, line, r)
 	}
@@ -244,8 +243,8 @@ func (j *Journal) cut(at int64) error {
 	return err
 }
 
-// Restart removes the items.
-func (j *Journal) Restart() error {
+// restart removes the items.
+func (j *Journal) restart() error {
 	if err := j.cut(0); err != nil {
 		return err
 	}
@@ -285,9 +284,8 @@ func (j *Journal) write(n uint32, item []byte) (at int64, err error) {
 	return at, err
 }
 
-// Items is the number of items, and Ended whether the journal is complete.
-func (j *Journal) Items() int  { return j.items }
-func (j *Journal) Ended() bool { return j.ended }
+// Items is the number of items.
+func (j *Journal) Items() int { return j.items }
 
 // Each calls fn with the items, as [Open] does.
 func (j *Journal) Each(fn func(item []byte, at int64) error) error {

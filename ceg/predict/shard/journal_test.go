@@ -14,7 +14,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/predict/shard"
 )
 
-var record = shard.Record{Kind: shard.Query, Shard: shard.Shard{Index: 1, Count: 3}, Total: 7, Of: json.RawMessage(`{"seed":3}`)}
+var record = shard.Record{Kind: shard.Features, Shard: shard.Shard{Index: 1, Count: 3}, Total: 7, Of: json.RawMessage(`{"seed":3}`)}
 
 // journal opens a journal, and returns the items that it has.
 func journal(t *testing.T, path string, r shard.Record) (*shard.Journal, []string) {
@@ -135,7 +135,7 @@ func TestOther(t *testing.T) {
 	whole := complete(t, path, record, some...)
 	another := func(change func(r *shard.Record)) shard.Record { r := record; change(&r); return r }
 	for want, r := range map[string]shard.Record{
-		"query and features":               another(func(r *shard.Record) { r.Kind = shard.Features }),
+		"features and predictions":         another(func(r *shard.Record) { r.Kind = shard.Predictions }),
 		"shards 1/3 and 2/3":               another(func(r *shard.Record) { r.Shard.Index = 2 }),
 		"shards of 7 and of 8":             another(func(r *shard.Record) { r.Total = 8 }),
 		"seed is 3 in one, 4 in the other": another(func(r *shard.Record) { r.Of = json.RawMessage(`{"seed":4}`) }),
@@ -216,7 +216,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(whole[:len(whole)-40])
 	f.Add(bytes.Replace(whole, []byte("1/3"), []byte("2/3"), 1))
 	f.Add([]byte("ledg shard 2 {}\n\xff\xff\xff\xff"))
-	f.Add([]byte("ledg shard 2 {\"kind\":\"query\",\"shard\":\"0/1\",\"total\":1,\"of\":{}}\n\xff\xff\xff\x0f"))
+	f.Add([]byte("ledg shard 2 {\"kind\":\"features\",\"shard\":\"0/1\",\"total\":1,\"of\":{}}\n\xff\xff\xff\x0f"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		path := filepath.Join(dir, "fuzzed")
 		put(t, path, data)

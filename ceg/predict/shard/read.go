@@ -41,8 +41,8 @@ func Read(path string) (File, error) {
 	if p.header, err = readHeader(f); err == nil {
 		p.Record, err = parse(p.header)
 	}
-	if err != nil || p.Shard.Whole() || p.Total < 0 || !slices.Contains([]string{Features, Predictions, Query}, p.Kind) || len(p.Of) == 0 {
-		return File{}, fmt.Errorf("%s: it is no shard that ledg embed, predict or query makes, or it is damaged: make it again", path)
+	if err != nil || p.Shard.Whole() || p.Total < 0 || !slices.Contains([]string{Features, Predictions}, p.Kind) || len(p.Of) == 0 {
+		return File{}, fmt.Errorf("%s: it is no shard that ledg embed or predict makes, or it is damaged: make it again", path)
 	}
 	return p, nil
 }

@@ -86,7 +86,7 @@ func TestRead(t *testing.T) {
 		`ledg shard 2 {"kind":"predictions","shard":"1/2","total":-3,"of":{}}` + "\n": false,
 		`ledg shard 2 {"kind":"predictions","total":3,"of":{}}` + "\n":                false,
 		`ledg shard 2 {"kind":"others","shard":"1/2","total":3,"of":{}}` + "\n":       false,
-		`ledg shard 2 {"kind":"query","shard":"1/2","total":3}` + "\n":                false,
+		`ledg shard 2 {"kind":"features","shard":"1/2","total":3}` + "\n":             false,
 		`{"kind":"predictions","part":"1/2","total":3,"of":{}}` + "\n":                false, // of an older ledg
 		"path,class\n":                      false,
 		"":                                  false,
@@ -97,7 +97,7 @@ func TestRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		f, err := shard.Read(path)
-		if (err == nil) != ok || !ok && !strings.Contains(fmt.Sprint(err), "part: it is no shard that ledg embed, predict or query makes") {
+		if (err == nil) != ok || !ok && !strings.Contains(fmt.Sprint(err), "part: it is no shard that ledg embed or predict makes") {
 			t.Errorf("%.60q: %+v, %v", text, f, err)
 		}
 	}
