@@ -21,13 +21,7 @@ import (
 	"github.com/ledg-go/ledg/datasets/sheet"
 )
 
-var tableHead = []string{"path", "class", "probability", "second", "margin", "entropy", "distance", "nearest"}
-
-// newColumn flags images that look like nothing labelled; older tables lack it.
-const newColumn = "looks_new"
-
-// calibratedColumn says whether the probabilities are calibrated; older tables lack it.
-const calibratedColumn = "calibrated"
+var tableHead = []string{"path", "class", "probability", "second", "margin", "entropy", "distance", "nearest", "looks_new", "calibrated"}
 
 // writeTable writes the predictions, and counts those that look new.
 func writeTable(path string, t *table, looksNew *int) error {
@@ -53,9 +47,9 @@ func writeTable(path string, t *table, looksNew *int) error {
 			return each(func(p Prediction) error { return e.Encode(p) })
 		}
 		rows := csv.NewWriter(w)
-		head := append(slices.Clone(tableHead), newColumn, calibratedColumn)
+		head := tableHead
 		if t.sets {
-			head = append(head, "set", "abstained")
+			head = append(slices.Clone(head), "set", "abstained")
 		}
 		rows.Write(head) // its error stays for Error
 		number := func(v float32) string { return strconv.FormatFloat(float64(v), 'g', -1, 32) }
@@ -183,10 +177,10 @@ func readParquet(f *os.File, each func(p Prediction) error) (err error) {
 // readCSV reads a table by the names of its columns: our own, or another one with columns of images
 // and classes.
 func readCSV(path string, each func(p Prediction) error) error {
-	var at []int // of tableHead, newColumn and calibratedColumn, -1 for none
+	var at []int // of tableHead, -1 for none
 	var columns *datasets.Columns
 	return sheet.Read(path, maxTable, maxLine, func(head []string) (err error) {
-		for _, name := range append(slices.Clone(tableHead), newColumn, calibratedColumn) {
+		for _, name := range tableHead {
 			at = append(at, sheet.Column(head, name))
 		}
 		if at[0] < 0 || at[1] < 0 || at[2] < 0 {

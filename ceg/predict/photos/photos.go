@@ -191,11 +191,8 @@ func cacheFolder(dir string) (string, error) {
 	if dir != "" {
 		return dir, nil
 	}
-	user, err := os.UserCacheDir()
-	if err != nil {
-		return "", fmt.Errorf("no folder for features: %w", err)
-	}
-	return filepath.Join(user, "ledg", "features"), nil
+	dir, err := datasets.CacheFolder("")
+	return filepath.Join(dir, "features"), err
 }
 
 // cacheFile names the features of a folder by a network.
