@@ -231,7 +231,7 @@ func (x *explorer) chooseReliable(epoch int, pu, px trainer.Predictions, unlabel
 			free = append(free, i)
 		}
 	}
-	features := join(px.Features, cluster.SelectRows(pu.Features, queried))
+	features := cluster.Join(px.Features, cluster.SelectRows(pu.Features, queried))
 	domains, classes := make([]int, len(labelled)), make([]int, len(labelled))
 	for i, l := range labelled {
 		domains[i], classes[i] = p.SourceOf(l.ID), l.Class
@@ -265,11 +265,6 @@ func (x *explorer) chooseReliable(epoch int, pu, px trainer.Predictions, unlabel
 		set.examples = append(set.examples, p.Example(unlabelled[free[i]]))
 	}
 	return set, nil
-}
-
-// join appends the rows of b to the rows of a.
-func join(a, b cluster.Matrix) cluster.Matrix {
-	return cluster.Matrix{Rows: a.Rows + b.Rows, Cols: a.Cols, Stride: a.Cols, Data: append(append([]float32{}, a.Data...), b.Data...)}
 }
 
 func labelledIDs(labels []active.Label) []string {

@@ -161,7 +161,7 @@ type Familiar struct {
 
 // Familiar draws the sample by the site's seed.
 func (s *Sources) Familiar(runSeed uint64) *Familiar {
-	all := Part{Features: join(s.Labelled.Features, s.Others.Features), Domains: slices.Concat(s.Labelled.Domains, s.Others.Domains)}
+	all := Part{Features: cluster.Join(s.Labelled.Features, s.Others.Features), Domains: slices.Concat(s.Labelled.Domains, s.Others.Domains)}
 	known := all.Take(drawn(all.Len(), compared, runSeed, "familiar"))
 	f := &Familiar{rows: units(known.Features), domains: known.Domains, blank: s.Blank}
 	single := len(slices.Compact(slices.Sorted(slices.Values(known.Domains)))) < 2

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ledg-go/ledg/ceg/active/cluster"
 	"github.com/ledg-go/ledg/ceg/active/head"
 )
 
@@ -14,10 +15,10 @@ import (
 // 20% of the sources labelled, and nothing with fewer.
 func (s *Sources) AdaptPerDomain(a Part, site head.Matrix) (*head.Linear, error) {
 	own := momentsOf(site, nil)
-	x := join(s.Labelled.Features, a.Features)
+	x := cluster.Join(s.Labelled.Features, a.Features)
 	x.Data = slices.Clone(x.Data)
 	n := s.Labelled.Len()
-	all := Part{Features: join(s.Labelled.Features, s.Others.Features), Domains: slices.Concat(s.Labelled.Domains, s.Others.Domains)}
+	all := Part{Features: cluster.Join(s.Labelled.Features, s.Others.Features), Domains: slices.Concat(s.Labelled.Domains, s.Others.Domains)}
 	for d := range s.DomainNames {
 		m := momentsOf(all.Features, func(i int) bool { return all.Domains[i] == d })
 		for i, of := range s.Labelled.Domains {

@@ -138,7 +138,7 @@ func (s *Sources) refit(a Part) (*head.Linear, error) {
 		return nil, err
 	}
 	n := s.Labelled.Len()
-	both, classes := join(s.Labelled.Features, a.Features), slices.Concat(s.Labelled.Classes, a.Classes)
+	both, classes := cluster.Join(s.Labelled.Features, a.Features), slices.Concat(s.Labelled.Classes, a.Classes)
 	o := s.options(s.Labelled)
 	o.Domains, o.Groups, o.Cs = nil, nil, []float64{c}
 	for i := range both.Rows {
@@ -169,12 +169,6 @@ func (s *Sources) withOwn(h *head.Linear, k int) *head.Linear {
 		return out
 	}
 	return &head.Linear{Weight: mean(h.Weight, s.Own.Weight), Bias: mean(h.Bias, s.Own.Bias), C: h.C}
-}
-
-// join appends the rows of b to the rows of a.
-func join(a, b head.Matrix) head.Matrix {
-	cols := max(a.Cols, b.Cols)
-	return head.Matrix{Rows: a.Rows + b.Rows, Cols: cols, Stride: cols, Data: slices.Concat(a.Data, b.Data)}
 }
 
 // fewestHeld is how many held-out images are needed before they are preferred to folds.

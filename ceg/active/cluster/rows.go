@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"math"
+	"slices"
 
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 )
@@ -52,6 +53,12 @@ func (r *Rows) DistancesTo(dst []float64, j int) {
 		}
 		return nil
 	})
+}
+
+// Join returns the rows of a, followed by those of b; both are without gaps.
+func Join(a, b Matrix) Matrix {
+	cols := max(a.Cols, b.Cols)
+	return Matrix{Rows: a.Rows + b.Rows, Cols: cols, Stride: cols, Data: slices.Concat(a.Data, b.Data)}
 }
 
 // SelectRows returns a matrix of the given rows: m itself if these are all rows in order.
