@@ -13,5 +13,5 @@
 // Softmax, Cast and Transpose.
 //
 // Terms. A node applies an operator to named values. An initializer is a constant in the file: a
-// weight. Field numbers follow onnx.proto, version 1.12 (github.com/onnx/onnx, onnx/onnx.proto).
+// weight. Package onnxpb has the messages of files.
 package onnx

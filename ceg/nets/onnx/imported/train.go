@@ -43,8 +43,6 @@ type Trainable struct {
 	*Network
 	// Pool is the pooling of an output of tokens, one of datasets.Pools; empty for others.
 	Pool string
-	// Dropouts is the number of omitted Dropout layers.
-	Dropouts int
 
 	size     int
 	params   []nets.Param
@@ -84,9 +82,6 @@ func (t *Trainable) learn() (err error) {
 	}
 	t.separate()
 	for _, x := range t.file.Graph.Nodes {
-		if x.Op == "Dropout" {
-			t.Dropouts++
-		}
 		if len(x.Out) == 0 || len(x.In) == 0 && x.Op != "Constant" {
 			return fmt.Errorf("node %q (%s) has no inputs or outputs", x.Name, x.Op)
 		}
@@ -111,11 +106,12 @@ func (t *Trainable) load() error {
 		if w.Location != outside {
 			continue
 		}
-		if w.Type != onnxpb.Float32 && w.Type != onnxpb.Int64 {
+		width := map[int32]int{onnxpb.Float32: 4, onnxpb.Int64: 8}[w.Type]
+		if width == 0 {
 			return fmt.Errorf("weights %q of type %d outside the file are not trained", w.Name, w.Type)
 		}
 		offset, _ := strconv.ParseInt(entry(w, "offset"), 10, 64)
-		raw := make([]byte, map[int32]int{onnxpb.Float32: 4, onnxpb.Int64: 8}[w.Type]*w.Count())
+		raw := make([]byte, width*w.Count())
 		f, err := root.Open(filepath.FromSlash(entry(w, "location")))
 		if err == nil {
 			err = regular.ReadAt(f, raw, offset)
@@ -285,10 +281,15 @@ func (t *Trainable) Values() (map[string][]float32, error) {
 }
 
 // Notes returns messages for the user about how the network is trained.
-func (t *Trainable) Notes() []string {
-	var notes []string
-	if t.Dropouts > 0 {
-		notes = append(notes, fmt.Sprintf("%s: its %d layers of Dropout are left out in training", filepath.Base(t.Path), t.Dropouts))
+func (t *Trainable) Notes() (notes []string) {
+	count := 0
+	for _, n := range t.file.Graph.Nodes {
+		if n.Op == "Dropout" {
+			count++
+		}
+	}
+	if count > 0 {
+		notes = append(notes, fmt.Sprintf("%s: its %d layers of Dropout are left out in training", filepath.Base(t.Path), count))
 	}
 	return notes
 }

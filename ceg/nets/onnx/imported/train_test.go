@@ -119,11 +119,11 @@ func step(t *testing.T, on engine.Backend, n *Trainable) stepped {
 		x := nets.Normalise(args[len(params)], given.Mean, given.Std)
 		g := x.Graph()
 		half := func(from, to int) *graph.Node { return graph.SliceAxis(x, 0, graph.AxisRange(from, to)) }
-		f := n.Build(byName, []nets.Pass{{Images: half(0, 3), Group: 1}, {Images: half(3, 6), Group: 2}}, true)
+		f := n.Build(byName, []nets.Pass{{Images: half(0, 3), Group: 1}, {Images: half(3, 6), Group: 2, ImageGrad: true}}, true)
 		d := graph.Cos(graph.MulScalar(graph.Iota(g, shapes.Make(dtypes.Float32, 3*features), 0), 0.7))
 		d = graph.Reshape(d, 3, features)
-		grads, _ := f.Pull([]*graph.Node{d, d})
-		nodes := []*graph.Node{graph.Concatenate(f.Passes, 0)}
+		grads, of := f.Pull([]*graph.Node{d, d})
+		nodes := []*graph.Node{graph.Concatenate(f.Passes, 0), graph.ReduceAllSum(graph.Abs(of[1]))}
 		for _, p := range params {
 			if grads[p.Name] != nil {
 				names, nodes = append(names, p.Name), append(nodes, grads[p.Name])
@@ -134,9 +134,12 @@ func step(t *testing.T, on engine.Backend, n *Trainable) stepped {
 	if err != nil {
 		t.Fatalf("%v", firstLine(err))
 	}
+	if v := tensors.ToScalar[float32](out[1]); !(v > 0) {
+		t.Errorf("images have gradients of %v in all", v)
+	}
 	s := stepped{tensors.MustCopyFlatData[float32](out[0]), map[string][]float32{}}
 	for i, name := range names {
-		s.gradients[name[len(Prefix):]] = tensors.MustCopyFlatData[float32](out[1+i])
+		s.gradients[name[len(Prefix):]] = tensors.MustCopyFlatData[float32](out[2+i])
 	}
 	return s
 }

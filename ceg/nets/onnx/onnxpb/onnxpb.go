@@ -158,22 +158,21 @@ func (n *Node) Get(name string) *Attribute {
 	return &Attribute{}
 }
 
-// Floats is a tensor of a shape.
+// Floats is a tensor of a shape, Integers a vector of int64.
 func Floats(name string, dims []int64, v ...float32) *Tensor {
-	raw := make([]byte, 0, 4*len(v))
-	for _, x := range v {
-		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(x))
-	}
-	return &Tensor{Name: name, Dims: dims, Type: Float32, Raw: raw}
+	return &Tensor{Name: name, Dims: dims, Type: Float32, Raw: raw(v)}
 }
 
-// Integers is a vector of int64.
 func Integers(v ...int64) *Tensor {
-	raw := make([]byte, 0, 8*len(v))
-	for _, x := range v {
-		raw = binary.LittleEndian.AppendUint64(raw, uint64(x))
+	return &Tensor{Dims: []int64{int64(len(v))}, Type: Int64, Raw: raw(v)}
+}
+
+func raw(v any) []byte {
+	b, err := binary.Append([]byte{}, binary.LittleEndian, v)
+	if err != nil {
+		panic(err) // numbers have a size
 	}
-	return &Tensor{Dims: []int64{int64(len(v))}, Type: Int64, Raw: raw}
+	return b
 }
 
 // NewValue describes a tensor value; a dimension below 0 is open.
