@@ -21,9 +21,6 @@ type Runtime struct {
 	Path string
 	// Description is one line, as a [Backend] has it.
 	Description string
-	// Auto is true if it was not named explicitly, so that another backend may replace it for
-	// networks that it cannot compute.
-	Auto bool
 }
 
 // errRuntimeAlone is why no other work is done by ONNX Runtime.
@@ -58,7 +55,6 @@ func openRuntime(spec string, s search) (rt *Runtime, why string, err error) {
 		if rt, err = loadRuntime(p); err != nil {
 			return nil, "ONNX Runtime does not work here: " + brief(err), nil
 		}
-		rt.Auto = true
 		return rt, "", nil
 	case kindRuntime:
 		if rt, err = s.namedRuntime(r.plugin); err != nil {

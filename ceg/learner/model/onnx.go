@@ -87,11 +87,7 @@ func newImportedBatches(spec string, n *imported.Network, o datasets.Origin) (*E
 		return nil, err
 	}
 	if rt != nil {
-		x, err := newRuntimeExtractor(rt, n, o)
-		if err == nil || !rt.Auto {
-			return x, err
-		}
-		why = "not ONNX Runtime: " + err.Error()
+		return newRuntimeExtractor(rt, n, o)
 	}
 	backend, err := engine.Work{Exact: true}.Open(spec)
 	if err != nil {

@@ -87,11 +87,8 @@ func (t *Trainable) pull(values map[string]*graph.Node, inputs []*graph.Node, pa
 	}
 	params, images = map[string]*graph.Node{}, make([]*graph.Node, len(inputs))
 	var leaves []*graph.Node
-	var names []string
 	for _, p := range t.params {
-		if p.Kind.Trained() {
-			names, leaves = append(names, p.Name), append(leaves, values[p.Name])
-		}
+		leaves = append(leaves, values[p.Name])
 	}
 	for _, x := range inputs {
 		if x != nil {
@@ -99,10 +96,10 @@ func (t *Trainable) pull(values map[string]*graph.Node, inputs []*graph.Node, pa
 		}
 	}
 	grads := graph.Gradient(inner, leaves...)
-	for i, name := range names {
-		params[name] = grads[i]
+	for i, p := range t.params {
+		params[p.Name] = grads[i]
 	}
-	grads = grads[len(names):]
+	grads = grads[len(t.params):]
 	for i, x := range inputs {
 		if x != nil {
 			images[i], grads = grads[0], grads[1:]

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -160,32 +159,18 @@ func chooseFile(there []string) (string, error) {
 	return "", fmt.Errorf("it has neither %s, but %s: fetch one and name the file", strings.Join(hubFiles, " nor "), strings.Join(others, ", "))
 }
 
-// place copies or links a file of the hub's cache, which is a symbolic link, to a regular path:
+// place links or copies a file of the hub's cache, which is a symbolic link, to a regular path:
 // external weights are read only if no link leads out of the folder.
 func place(from, to string) error {
 	real, err := filepath.EvalSymlinks(from)
-	if err != nil {
-		return err
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(to), 0o777)
 	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+	if err != nil {
 		return err
 	}
 	if err := os.Link(real, to); err == nil || errors.Is(err, fs.ErrExist) {
 		return nil
 	}
-	in, err := os.Open(real)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.CreateTemp(filepath.Dir(to), ".fetching-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(out.Name())
-	_, err = io.Copy(out, in)
-	if err := errors.Join(err, out.Close()); err != nil {
-		return err
-	}
-	return os.Rename(out.Name(), to)
+	return regular.CopyFile(real, to)
 }

@@ -204,11 +204,10 @@ func (n *Network) choose(output string) error {
 	named := func(v *onnxpb.Value) bool { return v.Name == output }
 	switch {
 	case output == "" && len(outputs) != 1:
-		first := "NAME"
-		if len(outputs) > 0 {
-			first = outputs[0].Name
+		if len(outputs) == 0 {
+			return errors.New("it has no outputs")
 		}
-		return fmt.Errorf("it has %d outputs, %s: choose one by its name, such as ledg embed --output %[3]s, or ledg train --set network.output=%[3]s", len(outputs), describe(outputs), first)
+		return fmt.Errorf("it has %d outputs, %s: choose one by its name, such as ledg embed --output %[3]s, or ledg train --set network.output=%[3]s", len(outputs), describe(outputs), outputs[0].Name)
 	case output == "":
 		output = outputs[0].Name
 	case !slices.ContainsFunc(outputs, named) && !slices.ContainsFunc(n.file.Graph.Nodes, func(m *onnxpb.Node) bool { return slices.Contains(m.Out, output) }):
@@ -226,16 +225,15 @@ func (n *Network) choose(output string) error {
 // describe lists values with their shapes.
 func describe(list []*onnxpb.Value) string {
 	var words []string
-	for i, v := range list {
-		if i == 8 {
-			words = append(words, fmt.Sprintf("and %d more", len(list)-i))
-			break
-		}
+	for _, v := range list[:min(len(list), 8)] {
+		name := v.Name
 		if _, d := v.Tensor(); d != nil {
-			words = append(words, v.Name+strings.ReplaceAll(fmt.Sprint(d), "-1", "?"))
-		} else {
-			words = append(words, v.Name)
+			name += strings.ReplaceAll(fmt.Sprint(d), "-1", "?")
 		}
+		words = append(words, name)
+	}
+	if len(list) > len(words) {
+		words = append(words, fmt.Sprintf("and %d more", len(list)-len(words)))
 	}
 	return strings.Join(words, ", ")
 }

@@ -38,6 +38,15 @@ func (w *rewriter) transpose(x string, axes ...int64) string {
 	return w.op("Transpose", []string{x}, onnxpb.Ints("perm", axes...))
 }
 
+// slice adds a Slice from (inclusive) to (exclusive).
+func (w *rewriter) slice(x string, from, to, axes, steps []int64) string {
+	in := []string{x}
+	for _, v := range [][]int64{from, to, axes, steps} {
+		in = append(in, w.constant(onnxpb.Integers(v...)))
+	}
+	return w.op("Slice", in)
+}
+
 // node adds a node of the file.
 func (w *rewriter) node(from *onnxpb.Node) error {
 	n := *from
@@ -133,13 +142,6 @@ func (w *rewriter) patches(x, kernel string, out, k int64) string {
 
 // depthwise adds a depthwise convolution as a sum of products over the kernel's positions.
 func (w *rewriter) depthwise(x, kernel string, c, kh, kw int64, strides, dilations, p []int64) (sum string) {
-	slice := func(x string, from, to, axes, steps []int64) string {
-		in := []string{x}
-		for _, v := range [][]int64{from, to, axes, steps} {
-			in = append(in, w.constant(onnxpb.Integers(v...)))
-		}
-		return w.op("Slice", in)
-	}
 	if slices.ContainsFunc(p, func(v int64) bool { return v != 0 }) {
 		x = w.op("Pad", []string{x, w.constant(onnxpb.Integers(0, 0, p[0], p[1], 0, 0, p[2], p[3])), w.constant(onnxpb.Floats("", nil, 0))})
 	}
@@ -152,8 +154,8 @@ func (w *rewriter) depthwise(x, kernel string, c, kh, kw int64, strides, dilatio
 	}
 	for i := range kh * kw {
 		y, x1 := i/kw, i%kw
-		tap := slice(x, []int64{y * dilations[0], x1 * dilations[1]}, []int64{end((kh - 1 - y) * dilations[0]), end((kw - 1 - x1) * dilations[1])}, []int64{2, 3}, strides)
-		tap = w.op("Mul", []string{tap, w.reshape(slice(kernel, []int64{i}, []int64{i + 1}, []int64{1}, []int64{1}), 1, c, 1, 1)})
+		tap := w.slice(x, []int64{y * dilations[0], x1 * dilations[1]}, []int64{end((kh - 1 - y) * dilations[0]), end((kw - 1 - x1) * dilations[1])}, []int64{2, 3}, strides)
+		tap = w.op("Mul", []string{tap, w.reshape(w.slice(kernel, []int64{i}, []int64{i + 1}, []int64{1}, []int64{1}), 1, c, 1, 1)})
 		if sum != "" {
 			tap = w.op("Add", []string{sum, tap})
 		}

@@ -76,11 +76,7 @@ func (t *Trainable) pooled(w *rewriter, x string) string {
 		return average(w.transpose(x, 0, 3, 1, 2))
 	}
 	if of, err := tokens(d[1], "", t.Output, t.Pool); err == nil && t.Pool != datasets.MeanToken {
-		in := []string{x}
-		for _, v := range []int{of.from, of.to, 1} {
-			in = append(in, w.constant(onnxpb.Integers(int64(v))))
-		}
-		x = w.op("Slice", in)
+		x = w.slice(x, []int64{int64(of.from)}, []int64{int64(of.to)}, []int64{1}, []int64{1})
 	}
 	return average(w.transpose(x, 0, 2, 1))
 }
