@@ -16,12 +16,14 @@ import torch.nn.functional as F
 SEED = 1
 CLASSES = 10
 BLOCKS = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3), 50: (3, 4, 6, 3)}
-CASES = [  # depth, width, images, side
-    (18, 16, 4, 32),
-    (34, 8, 3, 100),
-    (50, 8, 8, 33),
-    (50, 16, 1, 224),
-    (50, 64, 4, 64),
+# The last images are ones of which no value comes within 5e-6 of a ReLU's kink in eval mode. Of input64 one
+# was at -4.4e-7 in layer2: float32 may put it on the other side, which moves gradients by up to 1.6%.
+CASES = [  # depth, width, images, side, input
+    (18, 16, 4, 32, "input32"),
+    (34, 8, 3, 100, "input100"),
+    (50, 8, 8, 33, "input33"),
+    (50, 16, 1, 224, "input224"),
+    (50, 64, 2, 64, "input64.46"),
 ]
 
 
@@ -151,8 +153,7 @@ def meet_resnet18():
 def main():
     meet_resnet18()
     cases = []
-    for depth, width, n, side in CASES:
-        name = f"input{side}"
+    for depth, width, n, side, name in CASES:
         images, labels = formula(name, (n, 3, side, side)), [(3 * i + 1) % CLASSES for i in range(n)]
         case = {"depth": depth, "width": width, "classes": CLASSES, "input": name, "shape": [n, 3, side, side],
                 "labels": labels, "expected": {}}
