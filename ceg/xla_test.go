@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -76,24 +75,6 @@ func TestRunsOnXLAAreReproducible(t *testing.T) {
 			}
 		}
 		same(t, "killed and resumed", outcome(t, dir), whole)
-	})
-	t.Run("side by side", func(t *testing.T) {
-		got := make([]map[string]string, 4)
-		var jobs sync.WaitGroup
-		for k := range got {
-			o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: fmt.Sprintf("%s,device=%d", spec, k)}
-			jobs.Go(func() {
-				if _, err := ceg.Run(t.Context(), c, o); err != nil {
-					t.Errorf("device %d: %v", k, err)
-					return
-				}
-				got[k] = outcome(t, o.Dir)
-			})
-		}
-		jobs.Wait()
-		for k := range got {
-			same(t, fmt.Sprintf("on device %d", k), got[k], whole)
-		}
 	})
 	t.Run("plugin deleted", func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), filepath.Base(os.Getenv(enginetest.XLAVariable)))

@@ -35,11 +35,11 @@
 //
 //	go        equal: GOMAXPROCS 1, 2, 3, 4 and 8, one core or two, ops_sequential
 //	          other: AVX2 in place of AVX-512 (GOMLX_GO_SIMD_AVX512=0), a build without GOEXPERIMENT=simd, arm64
-//	xla:cpu   equal: one core or two, GOMAXPROCS 1 and 2, another of the plugin's devices, xla_cpu_max_isa=AVX2
+//	xla:cpu   equal: one core or two, GOMAXPROCS 1 and 2, xla_cpu_max_isa=AVX2
 //	          other: another build of the plugin
 //
 // Tests check this: on Go, with runs killed at many places and many workers; on XLA for the CPU,
-// with runs killed, side by side on four devices, with the plugin deleted meanwhile, and in
+// with runs killed, with the plugin deleted meanwhile, and in
 // bfloat16. Results of go and xla, and of different plugins, agree only up to rounding. Not
 // measured: processors that differ in more than their vector instructions, and more than two
 // threads of XLA.

@@ -55,11 +55,7 @@ func TestNewLaunch(t *testing.T) {
 			wantEnv:  []string{"GOPJRT_CUDA_CHECKS=0"},
 			settings: Settings{Backend: "xla:cuda", Plugin: "/p.so", TF32: true, Device: "2"},
 		},
-		{
-			name: "one device of the CPU", plugin: Plugin{Name: "cpu", Path: "/p.so"}, options: "device=0",
-			config:   "/p.so,shared_buffers=true,tf32=false",
-			settings: Settings{Backend: "xla:cpu", Plugin: "/p.so", Device: "0"},
-		},
+		{name: "one device of the CPU", plugin: Plugin{Name: "cpu", Path: "/p.so"}, options: "device=0", err: "device are for CUDA plugins, not cpu"},
 		{name: "CPU does not preallocate", plugin: Plugin{Name: "cpu", Path: "/p.so"}, options: "preallocate", err: "are for CUDA plugins, not cpu"},
 		{name: "comma", plugin: Plugin{Name: "cpu", Path: "/a,b/p.so"}, err: "comma"},
 	} {

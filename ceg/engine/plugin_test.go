@@ -120,19 +120,6 @@ func TestOpenPlugin(t *testing.T) {
 			}
 		}
 	})
-	t.Run("device", func(t *testing.T) {
-		b, err := openWith("xla:cpu,device=0", s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer b.Close()
-		if b.Settings.Device != "0" || b.Compute.NumDevices() != 1 {
-			t.Errorf("got %+v with %d devices", b.Settings, b.Compute.NumDevices())
-		}
-		if _, err := openWith("xla:cpu,device=1", s); err == nil || !strings.Contains(err.Error(), "device=1: there are 1, counted from 0") {
-			t.Errorf("got error %v", err)
-		}
-	})
 	t.Run("wrong name", func(t *testing.T) {
 		_, err := openWith("xla:cuda", s)
 		if err == nil || !strings.Contains(err.Error(), "no cuda plugin found") {

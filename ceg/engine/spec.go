@@ -146,7 +146,10 @@ func parseXLAOptions(s string) (xlaOptions, error) {
 				return x, fmt.Errorf("option %q: want a fraction above 0 and at most 1", o)
 			}
 		case "device":
-			x.device, err = parseDevice(value)
+			x.device, err = strconv.Atoi(value)
+			if err == nil && x.device < 0 {
+				err = strconv.ErrRange
+			}
 		case "allocator", "visible_devices", "use_tfrt_gpu_client", "shared_buffers", "noshared_buffers":
 			x.other = append(x.other, o)
 		default:

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/engine"
-	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 )
 
 // Jobs that name options or a device share what they name. Jobs on Go that take all cores compute
@@ -39,34 +38,5 @@ func TestSpreadOfOne(t *testing.T) {
 	b.Close()
 	if _, err := engine.Spread("metal", 2); err == nil || !strings.Contains(err.Error(), `"metal"`) {
 		t.Errorf("got error %v", err)
-	}
-}
-
-// XLA's plugin for the CPU shows several devices: jobs take one after the other.
-func TestSpreadOnXLA(t *testing.T) {
-	spec := enginetest.XLA(t)
-	b, err := engine.Open(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := b.Compute.NumDevices()
-	b.Close()
-	if n < 2 {
-		t.Fatalf("the plugin shows %d devices", n)
-	}
-	specs, err := engine.Spread(spec, n+1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := spec + ",device=1"; specs[0] != spec+",device=0" || specs[1] != want || specs[n] != specs[0] {
-		t.Fatalf("got %v, want %s second and the first again at the end", specs, want)
-	}
-	b, err = engine.Open(specs[n-1])
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	if b.Compute.NumDevices() != 1 || b.Settings.Device == "" {
-		t.Errorf("got %d devices, settings %+v", b.Compute.NumDevices(), b.Settings)
 	}
 }

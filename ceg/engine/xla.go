@@ -52,7 +52,6 @@ type launch struct {
 	Config  string   `json:"config"`  // GoMLX's configuration string, without "xla:"
 	Env     []string `json:"env"`     // "NAME=value", to set before loading
 	Preload []string `json:"preload"` // libraries to load before the plugin
-	Device  int      `json:"device"`  // the one to use of those that the plugin shows; below 0: all
 }
 
 // newLaunch prepares to start p with the given options.
@@ -62,10 +61,10 @@ func newLaunch(p Plugin, o xlaOptions, getenv func(string) string) (launch, Sett
 	}
 	cuda := p.Family() == "cuda"
 	s := Settings{Backend: "xla:" + p.Family(), Plugin: p.Path, MemoryFraction: o.memoryFraction, Preallocate: o.preallocate}
-	if !cuda && (o.preallocate || o.memoryFraction != 0) {
-		return launch{}, Settings{}, fmt.Errorf("preallocate and memory_fraction are for CUDA plugins, not %s", p.Name)
+	if !cuda && (o.preallocate || o.memoryFraction != 0 || o.device >= 0) {
+		return launch{}, Settings{}, fmt.Errorf("preallocate, memory_fraction and device are for CUDA plugins, not %s", p.Name)
 	}
-	l := launch{Plugin: p, Preload: p.preloads(), Device: o.device}
+	l := launch{Plugin: p, Preload: p.preloads()}
 	config := []string{p.Path}
 	if !strings.Contains(strings.Join(o.other, ","), "shared_buffers") {
 		// GoMLX would derive it from the path. Only the CPU's memory can be shared with the
@@ -74,10 +73,7 @@ func newLaunch(p Plugin, o xlaOptions, getenv func(string) string) (launch, Sett
 	}
 	if o.device >= 0 {
 		s.Device = strconv.Itoa(o.device)
-		if cuda { // the client takes memory of every device that it sees
-			config = append(config, "visible_devices="+strconv.Itoa(o.device))
-			l.Device = -1
-		}
+		config = append(config, "visible_devices="+s.Device) // the client takes memory of every device that it sees
 	}
 	const override = "NVIDIA_TF32_OVERRIDE" // cuBLAS and cuDNN obey it; GoMLX's own option covers matrix products alone
 	s.TF32 = cuda && o.tf32 && getenv(override) != "0"
@@ -141,7 +137,7 @@ func openPlugin(p Plugin, o xlaOptions) (Backend, error) {
 	var c compute.Backend
 	kept := !f.onCPU()
 	if kept {
-		c, err = keep(fmt.Sprintf("%s device %d", l.Config, l.Device), func() (compute.Backend, error) { return start(l) })
+		c, err = keep(l.Config, func() (compute.Backend, error) { return start(l) })
 	} else {
 		c, err = start(l)
 	}

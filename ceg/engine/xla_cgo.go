@@ -165,7 +165,7 @@ func start(l launch) (b compute.Backend, err error) {
 		x.Finalize()
 		return nil, errors.New("the plugin sees no device")
 	}
-	return take(x, l.Device)
+	return x, nil
 }
 
 // load loads the plugin and makes GoMLX's backend of it.
