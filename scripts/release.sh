@@ -41,8 +41,8 @@ else
 		exit 1
 	}
 	version=${version#v}
-	grep -q "^## $version " scripts/lab/release/CHANGELOG.md || {
-		echo "release: scripts/lab/release/CHANGELOG.md has no section \"## $version (DATE)\"" >&2
+	grep -q "^## $version " scripts/release/CHANGELOG.md || {
+		echo "release: scripts/release/CHANGELOG.md has no section \"## $version (DATE)\"" >&2
 		exit 1
 	}
 fi
@@ -78,6 +78,6 @@ cat <<END
 
 To publish:
     git push origin v$version
-    gh release create v$version dist/* --title v$version --notes-file scripts/lab/release/CHANGELOG.md
+    gh release create v$version dist/* --title v$version --notes-file scripts/release/CHANGELOG.md
     python3 -m twine upload dist/*.whl
 END

@@ -23,6 +23,7 @@ func main() {
 	flag.StringVar(&r.out, "out", "dist", "folder to write to")
 	flag.StringVar(&r.licence, "licence", "../../LICENSE", "file of ledg's licence")
 	flag.StringVar(&r.notice, "notice", "../ledg/NOTICE", "file of the licences of what is linked")
+	flag.StringVar(&r.python, "python", "../release/python", "folder of the Python module")
 	seconds := flag.Int64("time", 0, "time of all files in archives, in seconds since 1970")
 	flag.Parse()
 	r.at = time.Unix(*seconds, 0).UTC()
@@ -34,8 +35,8 @@ func main() {
 
 // release is what one is made from.
 type release struct {
-	version, binaries, out, licence, notice string
-	at                                      time.Time
+	version, binaries, out, licence, notice, python string
+	at                                              time.Time
 }
 
 // versions are those that pip, Git tags and Go all take.
@@ -90,7 +91,7 @@ func (r *release) pack(p platform, beside []entry, made map[string][]byte) error
 	if err != nil {
 		return err
 	}
-	file, whole, err := wheel(r.version, p.wheel, binary, beside, r.at)
+	file, whole, err := wheel(r.version, p.wheel, os.DirFS(r.python), binary, beside, r.at)
 	if err != nil {
 		return err
 	}

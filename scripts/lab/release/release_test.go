@@ -26,6 +26,8 @@ import (
 	"github.com/ledg-go/ledg/internal/testall"
 )
 
+var module = os.DirFS("../../release/python")
+
 var at = time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC)
 
 // Archives and wheels depend only on their content, and a wheel's list has every file with its
@@ -52,7 +54,7 @@ func TestSameBytes(t *testing.T) {
 	if h, err := tar.NewReader(z).Next(); err != nil || h.Name != "ledg" || h.Mode != 0o755 || !h.ModTime.Equal(at) {
 		t.Errorf("%+v, %v", h, err)
 	}
-	name, data, err := wheel("1.2.3", "manylinux_2_17_x86_64.musllinux_1_1_x86_64", files[0], files[1:], at)
+	name, data, err := wheel("1.2.3", "manylinux_2_17_x86_64.musllinux_1_1_x86_64", module, files[0], files[1:], at)
 	if err != nil || name != "ledg-1.2.3-py3-none-manylinux_2_17_x86_64.musllinux_1_1_x86_64.whl" {
 		t.Fatal(name, err)
 	}
@@ -178,7 +180,7 @@ func TestInstalledWheel(t *testing.T) {
 	if list, err := sbom("1.2.3", info, at); err != nil || !json.Valid(list) || !strings.Contains(string(list), "pkg:golang/github.com/gomlx/gomlx@v") {
 		t.Errorf("the list of modules: %v, %s", err, list)
 	}
-	name, whole, err := wheel("1.2.3", "any", entry{"ledg", data, true}, nil, at)
+	name, whole, err := wheel("1.2.3", "any", module, entry{"ledg", data, true}, nil, at)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,16 +4,12 @@ import (
 	"archive/zip"
 	"bytes"
 	"crypto/sha256"
-	"embed"
 	"encoding/base64"
 	"fmt"
 	"io/fs"
 	"strings"
 	"time"
 )
-
-//go:embed all:python/ledg
-var module embed.FS
 
 // entry is a file of an archive.
 type entry struct {
@@ -23,16 +19,16 @@ type entry struct {
 }
 
 // wheel is the name and the bytes of a wheel (PEP 427) that puts a binary into the scripts
-// folder of an environment, beside the Python module.
-func wheel(version, tag string, binary entry, licences []entry, at time.Time) (string, []byte, error) {
+// folder of an environment, beside the Python module in a folder.
+func wheel(version, tag string, module fs.FS, binary entry, licences []entry, at time.Time) (string, []byte, error) {
 	info := fmt.Sprintf("ledg-%s.dist-info", version)
 	var files []entry
-	err := fs.WalkDir(module, "python", func(path string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(module, "ledg", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || strings.Contains(path, "__pycache__") {
 			return err
 		}
-		data, err := module.ReadFile(path)
-		files = append(files, entry{name: strings.TrimPrefix(path, "python/"), data: data})
+		data, err := fs.ReadFile(module, path)
+		files = append(files, entry{name: path, data: data})
 		return err
 	})
 	if err != nil {
