@@ -361,10 +361,10 @@ func (l *Learner) row() (dtypes.DType, []int) {
 
 // seen turns examples as they come into what the networks see.
 func (l *Learner) seen(x *graph.Node) *graph.Node {
-	if dtype, _ := l.row(); dtype == dtypes.Float32 {
-		return x
+	if x.DType() == dtypes.Uint8 {
+		return l.pixels(x)
 	}
-	return l.pixels(x)
+	return x
 }
 
 // pixels turns images in 0..255, [n, size, size, 3], into what the networks see:

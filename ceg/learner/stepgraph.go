@@ -126,10 +126,7 @@ func (c *stepGraph) input(name string) *Node {
 func (c *stepGraph) In(name string) *Node {
 	x, ok := c.seen[name]
 	if !ok {
-		x = c.input(name)
-		if x.DType() == dtypes.Uint8 {
-			x = c.Normalise(x)
-		}
+		x = c.l.seen(c.input(name))
 		c.seen[name] = x
 	}
 	return x

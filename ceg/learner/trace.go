@@ -3,11 +3,8 @@ package learner
 import (
 	"fmt"
 
-	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
-
-	"github.com/ledg-go/ledg/ceg/nets"
 )
 
 // Trace holds the intermediate results of a step, for tests.
@@ -78,17 +75,13 @@ func (l *Learner) Trace(inputs map[string]*tensors.Tensor, now Now, stage Stage)
 // TraceTest returns the class logits [n, classes] of test images [n, size, size, 3], uint8 or
 // already normalised float32. It is for tests only.
 func (l *Learner) TraceTest(images *tensors.Tensor) (*tensors.Tensor, error) {
-	args := []any{}
+	var args []any
 	for _, w := range l.weights {
 		args = append(args, w)
 	}
-	return graph.CallOnce(l.backend.Compute, func(args []*graph.Node) *graph.Node {
-		params := l.predicting(args)
-		x := args[len(l.params)]
-		if x.DType() == dtypes.Uint8 {
-			x = l.pixels(x)
-		}
-		f := l.build(l.o.computed(), params, []nets.Pass{{Images: x, NoGrad: true}}, false)
-		return l.classLogits(heads{l, func(name string) *graph.Node { return params[name] }}, f.Passes[0])
-	}, append(args, images)...)
+	out, err := graph.CallOnceN(l.backend.Compute, l.prediction, append(args, images)...)
+	if err != nil {
+		return nil, err
+	}
+	return out[1], nil
 }
