@@ -26,13 +26,11 @@ import (
 	"github.com/ledg-go/ledg/datasets/arrays/half"
 )
 
-// Exec is a network ready to run. Its methods are not safe for concurrent use, except Run if
-// Concurrent is true.
+// Exec is a network ready to run. Run is safe for concurrent use by ONNX Runtime alone.
 type Exec struct {
 	// Batch is the number of images of a call, Size their side, and Features the length of a
 	// feature vector.
 	Batch, Size, Features int
-	Concurrent            bool
 
 	path, output string
 	reading      datasets.Reading
@@ -66,7 +64,7 @@ func (n *Network) ExecRuntime(rt *engine.Runtime, threads, size int, r datasets.
 	if err != nil {
 		return nil, fmt.Errorf("%s: ONNX Runtime: %w", n.Path, err)
 	}
-	x, err := n.exec(size, r, []int{batch, 1}, session{close: s.Close, run: func(images ort.Tensor) ([]float32, []int, error) {
+	return n.exec(size, r, []int{batch, 1}, session{close: s.Close, run: func(images ort.Tensor) ([]float32, []int, error) {
 		y, err := s.Run(n.input, n.Output, images)
 		if err != nil {
 			return nil, nil, fmt.Errorf("ONNX Runtime: %w", err)
@@ -77,10 +75,6 @@ func (n *Network) ExecRuntime(rt *engine.Runtime, threads, size int, r datasets.
 		}
 		return floatsOf(y), d, nil
 	}})
-	if err == nil {
-		x.Concurrent = true
-	}
-	return x, err
 }
 
 // encode writes the part of the file that the output depends on, if there is memory for it and a

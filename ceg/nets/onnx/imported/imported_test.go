@@ -262,9 +262,6 @@ func TestRuntimeConcurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer x.Close()
-	if !x.Concurrent {
-		t.Error("it is not concurrent")
-	}
 	var all sync.WaitGroup
 	for k := range 4 {
 		images := slices.Repeat(image(k), x.Batch)
