@@ -62,12 +62,12 @@ func TestManyScans(t *testing.T) {
 }
 
 // A decoding ends with its context.
-func TestDecodeContext(t *testing.T) {
+func TestDecodeIsCancelled(t *testing.T) {
 	enough := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(20*time.Millisecond, func() { cancel(enough) })
 	begun := time.Now()
-	_, err := DecodeContext(ctx, manyScans(9000, 99))
+	_, err := Stored.Decode(ctx, manyScans(9000, 99))
 	if !errors.Is(err, enough) {
 		t.Errorf("error %v, want %v", err, enough)
 	}

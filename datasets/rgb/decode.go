@@ -53,13 +53,7 @@ func Decode(r io.Reader) (*Image, error) {
 	if len(data) > MaxFile {
 		return nil, fmt.Errorf("the file has more than %d bytes", MaxFile)
 	}
-	return DecodeContext(context.Background(), data)
-}
-
-// DecodeContext is [Decode] of data in memory with cancellation. Concurrent calls together
-// decode at most MaxPixels at a time; the others wait.
-func DecodeContext(ctx context.Context, data []byte) (*Image, error) {
-	return Stored.Decode(ctx, data)
+	return Stored.Decode(context.Background(), data)
 }
 
 // decode decodes data by the decoder of its format that is chosen.

@@ -53,7 +53,8 @@ func ParseDecoding(word string) (Decoding, error) {
 	return "", fmt.Errorf("%q, want photo, stored, or page2 to page9", word)
 }
 
-// Decode is [DecodeContext] by this rule.
+// Decode is the function Decode of data in memory by this rule, with cancellation. Concurrent calls together
+// decode at most MaxPixels at a time; the others wait.
 func (d Decoding) Decode(ctx context.Context, data []byte) (*Image, error) {
 	return d.decode(ctx, data, nil)
 }

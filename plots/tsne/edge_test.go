@@ -98,11 +98,6 @@ func TestBadInput(t *testing.T) {
 	if _, err := p.KL(good); err == nil {
 		t.Error("a map with three columns has a divergence")
 	}
-	for _, k := range []int{0, 20} {
-		if _, err := Trustworthiness(t.Context(), good, good, k); err == nil {
-			t.Errorf("trustworthiness of %d neighbours among 40 points is no error", k)
-		}
-	}
 	for _, k := range []int{0, 4} {
 		if _, err := PCA(good, k); err == nil {
 			t.Errorf("%d components of 3 features are no error", k)
@@ -122,25 +117,5 @@ func TestCancel(t *testing.T) {
 	})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want context.Canceled", err)
-	}
-}
-
-func TestTrustworthiness(t *testing.T) {
-	// Points 0..4 on a line. In the map point 4 has moved next to point 0, so
-	// with k = 1: 0's nearest is 4 (rank 4 in the data, penalty 3), 4's nearest
-	// is 0 (rank 4, penalty 3), the others' are their neighbours.
-	x := blas32.General{Rows: 5, Cols: 1, Stride: 1, Data: []float32{0, 1, 2, 3, 4}}
-	y := blas32.General{Rows: 5, Cols: 1, Stride: 1, Data: []float32{0, 1, 2, 3, 0.25}}
-	got, err := Trustworthiness(t.Context(), x, y, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Point 1 now has 4 nearest, at 0.75: rank 4 of 1 is 4 (after 0, 2 and 3).
-	want := 1 - 2.0/(5*1*(2*5-3-1))*(3+3+3)
-	if math.Abs(got-want) > 1e-12 {
-		t.Errorf("trustworthiness %v, want %v", got, want)
-	}
-	if got, _ := Trustworthiness(t.Context(), x, x, 2); got != 1 {
-		t.Errorf("trustworthiness of the data themselves is %v, want 1", got)
 	}
 }

@@ -4,7 +4,7 @@
 //	res, err := tsne.Embed(ctx, features, tsne.Config{}, nil)
 //
 // and plot res.Y [n, 2]. Neighbourhoods resemble the original ones; distances between distant
-// clusters and cluster sizes have little meaning. Check [Trustworthiness], and compare several
+// clusters and cluster sizes have little meaning. Compare several
 // seeds or perplexities before drawing conclusions.
 //
 // The method is by van der Maaten and Hinton, "Visualizing Data using t-SNE", JMLR 9

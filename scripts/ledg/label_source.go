@@ -192,27 +192,20 @@ func (f *labelFlags) where() []string {
 		return []string{f.dir}
 	}
 	list := []string{"--dataset", f.data.dataset}
-	if f.data.root != "" {
-		list = append(list, "--root", f.data.root)
+	add := func(flag string, values ...string) {
+		for _, v := range values {
+			if v != "" {
+				list = append(list, flag, v)
+			}
+		}
 	}
-	if f.data.classes != "" {
-		list = append(list, "--classes", f.data.classes)
-	}
-	if f.data.group != "" {
-		list = append(list, "--group", f.data.group)
-	}
-	for _, p := range f.data.exclude {
-		list = append(list, "--exclude", p)
-	}
-	if f.data.layout != "" {
-		list = append(list, "--layout", f.data.layout)
-	}
-	if f.data.site != "" {
-		list = append(list, "--site", f.data.site)
-	}
-	if f.data.decode != "" {
-		list = append(list, "--decode", f.data.decode)
-	}
+	add("--root", f.data.root)
+	add("--classes", f.data.classes)
+	add("--group", f.data.group)
+	add("--exclude", f.data.exclude...)
+	add("--layout", f.data.layout)
+	add("--site", f.data.site)
+	add("--decode", f.data.decode)
 	return list
 }
 
