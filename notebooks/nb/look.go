@@ -76,12 +76,8 @@ func Interactive(dir, name string) {
 }
 
 // Queried shows n queried images of a run, those with the highest scores, with their scores.
-func Queried(dir string, n int) { runFigure(dir, "queried", report.FigureOptions{Count: n}) }
-
-// runFigure shows a figure of a single run.
-func runFigure(dir, name string, o report.FigureOptions) {
-	f := Must(report.OpenRun(dir))
-	Show(f.Figure(context.Background(), name, Theme(), Options(o)))
+func Queried(dir string, n int) Fig {
+	return Figure(OpenRun(dir), "queried", FigureOptions{Count: n})
 }
 
 // Report shows the page of `ledg report` for runs in the cell. It loads nothing and has no

@@ -32,22 +32,3 @@ func TestMethods(t *testing.T) {
 		t.Errorf("methods %q, want %q", got, want)
 	}
 }
-
-// Settings has every setting under its own name, and nothing else.
-func TestSettings(t *testing.T) {
-	var want, got []string
-	for _, s := range config.Settings() {
-		want = append(want, fieldName(s.Path)+" "+s.Path)
-	}
-	for field, v := range reflect.ValueOf(Settings).Fields() {
-		got = append(got, field.Name+" "+v.String())
-	}
-	slices.Sort(want)
-	slices.Sort(got)
-	if !slices.Equal(got, want) {
-		t.Errorf("settings %q, want %q", got, want)
-	}
-	if r := newRun("ceg", Set(Settings.Epochs, 7)); r.Set["schedule.epochs"] != 7 {
-		t.Errorf("settings of the run: %v", r.Set)
-	}
-}

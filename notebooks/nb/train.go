@@ -33,8 +33,7 @@ type Run struct {
 }
 
 // Set sets a setting by its path, its flag or its name in the paper: "schedule.epochs", "epochs",
-// "target", "budget", "timing", "lr", "gamma1" (`ledg settings` lists them; [Settings] has them for
-// completion). The last Set of a setting
+// "target", "budget", "timing", "lr", "gamma1" (`ledg settings` lists them). The last Set of a setting
 // counts; it overrides the method, the preset and the fields of [Run].
 func Set(name string, value any) func(*Run) {
 	return func(r *Run) { Check(r.Put(name, value)) }
