@@ -50,7 +50,7 @@ func TestTrain(t *testing.T) {
 		t.Fatalf("%+v, %v", run.Config, err)
 	}
 	d, err := report.CurvesOver(first, other)
-	if err != nil || len(d.Curves) != 2 || d.Curves[1].Name != "CEG (published schedule), gamma1 0" {
+	if err != nil || len(d.Curves) != 2 || d.Curves[1].Name != "Random + CEG loss, upfront, gamma1 0" {
 		t.Errorf("curves %+v, %v", d.Curves, err)
 	}
 	Compare(first, other)
