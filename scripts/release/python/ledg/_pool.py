@@ -87,7 +87,7 @@ def query(
 
 def query_scores(*, n: int, strategy: str = "ceg", **arguments: Any) -> list[Scored]:
     """Like query, with the scores by which each row was chosen."""
-    words = {"divide": "domains", "preset": "preset", "gamma1": "gamma1", "gamma2": "gamma2", "radius": "radius", "classes": "classes", "subsample": "subsample", "seed": "seed"}
+    words = {"divide": "domains", "preset": "preset", "gamma1": "gamma1", "gamma2": "gamma2", "radius": "radius", "classes": "num-classes", "subsample": "subsample", "seed": "seed"}
     command = ["-n", str(n), "--strategy", strategy, "--json"]
     for name, flag in words.items():
         value = arguments.pop(name, None)
@@ -134,7 +134,7 @@ def probe(
         if text is not None:
             command += ["--text", str(_write(Path(folder) / "text.safetensors", {"text": text}))]
         if classes is not None:
-            command += ["--classes", str(classes)]
+            command += ["--num-classes", str(classes)]
         report = json.loads(_binary.run(command))
         said = _safetensors.read(out, np)
     return Probe(said["class_logits"], said["predictions"].astype("int64"), said["labelled_class_logits"], report)
