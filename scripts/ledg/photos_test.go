@@ -38,7 +38,7 @@ func TestPhotosOffline(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
 	t.Setenv("HF_HUB_OFFLINE", "1")
 	stdout, stderr, status := call(t, dir, "train", "--dataset", "folder", "--root", photoFolder(t), "--budget", "4", "--out", "run", "--quiet")
-	checkError(t, "put that at "+filepath.Join(dir, "cache", "ledg", "weights"), 1, stdout, stderr, status)
+	checkError(t, "put it at "+filepath.Join(dir, "cache", "ledg", "weights"), 1, stdout, stderr, status)
 	if exists(filepath.Join(dir, "run")) {
 		t.Error("a run has begun")
 	}
