@@ -11,6 +11,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/nets/onnx/imported"
 	"github.com/ledg-go/ledg/ceg/nets/weights"
 	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
 	"github.com/ledg-go/ledg/ceg/objective"
@@ -113,7 +114,7 @@ func Load(dir string, c config.Config, d *datasets.Dataset) (*Model, error) {
 		return nil, fmt.Errorf("%s is missing: it says how the run scales its features", filepath.Join(dir, scaler.File))
 	}
 	m.Values = state.Weights[len(m.Params)-count : len(m.Params)]
-	m.Backbone, m.Params, m.Values = nets.Merged(m.Backbone, m.Params[:count], m.Values)
+	m.Backbone, m.Params, m.Values = imported.Merged(m.Backbone, m.Params[:count], m.Values)
 	return m, nil
 }
 

@@ -16,13 +16,13 @@ import (
 
 // adapters puts adapters on a network of testdata, and returns its parameters, with values from the
 // file or drawn.
-func adapters(t *testing.T, file, output string, l nets.LoRA) (b nets.Backbone, params []nets.Param, values [][]float32) {
+func adapters(t *testing.T, file, output string, l LoRA) (b nets.Backbone, params []nets.Param, values [][]float32) {
 	t.Helper()
 	n, err := OpenTrainable("testdata/"+file+".onnx", output, "", "", 32)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b, err = l.Adapt(nets.OfGraph(file, n, nets.Pixels{}), 32); err != nil {
+	if b, err = l.Adapt(nets.OfGraph(file, n, nets.Pixels{})); err != nil {
 		t.Fatal(err)
 	}
 	own, err := n.Values()
@@ -92,11 +92,11 @@ func TestAdapters(t *testing.T) {
 		count        int
 	}{{"train/vit", "", 8}, {"vit", "pooled", 5}} { // the latter with a Gemm of [out, in]
 		t.Run(c.file, func(t *testing.T) {
-			l := nets.LoRA{Rank: 3, Alpha: 6}
+			l := LoRA{Rank: 3, Alpha: 6}
 			b, params, values := adapters(t, c.file, c.output, l)
-			bare, _, _ := nets.Merged(b, params, values)
+			bare, _, _ := Merged(b, params, values)
 			of := func(values [][]float32) (nets.Backbone, []nets.Param, [][]float32) {
-				return nets.Merged(b, params, values)
+				return Merged(b, params, values)
 			}
 
 			first, _, grads := features(t, b, params, values)
@@ -122,22 +122,22 @@ func TestAdapters(t *testing.T) {
 					}
 				}
 			}
-			if learn != 2*c.count || !strings.HasPrefix(b.Adapters(), "adapters of rank 3 on ") {
-				t.Errorf("%d adapters, %s, want %d", learn, b.Adapters(), 2*c.count)
+			if learn != 2*c.count || !strings.HasPrefix(b.Adapters, "adapters of rank 3 on ") {
+				t.Errorf("%d adapters, %s, want %d", learn, b.Adapters, 2*c.count)
 			}
 
 			got, _, grads := features(t, b, params, values)
 			_, ownParams, merged := of(values)
 			want, _, whole := features(t, bare, ownParams, merged)
 			near(t, got, wide(want))
-			for _, m := range bare.Graph.(nets.Adaptable).Linears() {
-				down, up := at[m.Name+".lora_A"], at[m.Name+".lora_B"]
+			for _, m := range bare.Graph.(*Trainable).linears() {
+				down, up := at[m.name+".lora_A"], at[m.name+".lora_B"]
 				in, out := params[down].Shape[1], params[up].Shape[0]
 				dW := func(o, i int) float64 { // [out, in]
-					if m.OutIn {
-						return float64(whole[m.Name][o*in+i])
+					if m.outIn {
+						return float64(whole[m.name][o*in+i])
 					}
-					return float64(whole[m.Name][i*out+o])
+					return float64(whole[m.name][i*out+o])
 				}
 				dA, dB := make([]float64, l.Rank*in), make([]float64, out*l.Rank)
 				for o := range out {
@@ -148,8 +148,8 @@ func TestAdapters(t *testing.T) {
 						}
 					}
 				}
-				near(t, grads[m.Name+".lora_A"], dA)
-				near(t, grads[m.Name+".lora_B"], dB)
+				near(t, grads[m.name+".lora_A"], dA)
+				near(t, grads[m.name+".lora_B"], dB)
 			}
 
 			// Along a direction of all adapters; the difference is off by its square, and by rounding.
@@ -194,12 +194,12 @@ func TestAdaptersRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = nets.LoRA{Rank: rank}.Adapt(nets.OfGraph(file, n, nets.Pixels{}), 32)
+		_, err = LoRA{Rank: rank}.Adapt(nets.OfGraph(file, n, nets.Pixels{}))
 		if err == nil || !strings.HasPrefix(err.Error(), "network "+file+" has no linear layers, products with a weight of two axes, of more than ") {
 			t.Errorf("%s: error %v", file, err)
 		}
 	}
-	if _, err := (nets.LoRA{Rank: 1}).Adapt(nets.SmallCNN(2, "mean"), 32); err == nil || !strings.Contains(err.Error(), "is not from a file") {
+	if _, err := (LoRA{Rank: 1}).Adapt(nets.SmallCNN(2, "mean")); err == nil || !strings.Contains(err.Error(), "is not from a file") {
 		t.Errorf("of layers: error %v", err)
 	}
 }

@@ -48,8 +48,11 @@ type Trainable struct {
 	params   []nets.Param
 	weights  map[string]*onnxpb.Tensor // of the parameters, by the file's names
 	features int
-	shape    []int // of the output for few images
+	taking   taking
+	tokens   int // the second side of the output, which is tokens where taking is of one axis
 	sizes    nets.MapSizes
+	lora     LoRA
+	adapted  []matrix   // those with adapters, which alone learn
 	model    onnx.Model // its inputs are the images and the parameters, by the file's names
 }
 
@@ -192,8 +195,11 @@ func (t *Trainable) infer() error {
 				}
 			}
 		}
-		t.shape = y.Shape().Dimensions
-		t.features = pool(y, TrialImages, t.Output, datasets.Reading{Pool: t.Pool}).Shape().Dimensions[1]
+		var err error
+		if t.taking, err = take(y.Shape().Dimensions, TrialImages, t.Output, datasets.Reading{Pool: t.Pool}); err != nil {
+			panic(err) // as GoMLX's functions do
+		}
+		t.features, t.tokens = t.taking.node(y).Shape().Dimensions[1], y.Shape().Dimensions[1]
 	})
 }
 

@@ -152,6 +152,11 @@ func (r *Repo) lookup(name string) (file, error) {
 	return r.files[i], nil
 }
 
+// Path is where [Repo.Download] puts a file.
+func (r *Repo) Path(name string) string {
+	return filepath.Join(r.dir, "snapshots", r.Commit, filepath.FromSlash(name))
+}
+
 // Download downloads files into the cache and returns their paths, in order. A file that the
 // repository does not list, or whose content differs from the listed one, is an error.
 func (r *Repo) Download(ctx context.Context, names ...string) (paths []string, err error) {
@@ -163,7 +168,7 @@ func (r *Repo) Download(ctx context.Context, names ...string) (paths []string, e
 		if f.Size < 0 || f.Size > maxFile {
 			return nil, fmt.Errorf("the hub lists %q with %d bytes, want at most %d GiB", name, f.Size, maxFile>>30)
 		}
-		path := filepath.Join(r.dir, "snapshots", r.Commit, filepath.FromSlash(name))
+		path := r.Path(name)
 		info, err := os.Stat(path)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() != f.Size {
 			err = Save(ctx, r.ID, r.Commit, name, fetch.File{Size: f.Size, SHA256: f.LFS.SHA256}, path)
