@@ -3,7 +3,6 @@ package predict
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/ledg-go/ledg/ceg/config"
@@ -128,7 +127,7 @@ func (p *Predictor) howToLabel(k *artifact.Artifact, crossed int) string {
 	extend := ""
 	if p.Model.Config.Network.Name == config.Linear {
 		line := []string{"ledg", "extend", p.dir}
-		queries, _ := result.ReadQueries(os.DirFS(p.dir), result.QueriesFile)
+		queries, _ := result.QueriesIn(p.dir)
 		labels := len(queries)
 		if k == nil { // with a target of known classes, no label is cross-validated
 			crossed = labels
@@ -213,9 +212,9 @@ func (p *Predictor) leftOut(ctx context.Context, others []*Predictor) (l calibra
 
 // queried returns the images that the run queried.
 func (p *Predictor) queried() (map[string]bool, error) {
-	queries, err := result.ReadQueries(os.DirFS(p.dir), result.QueriesFile)
+	queries, err := result.QueriesIn(p.dir)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", p.dir, err)
+		return nil, err
 	}
 	ids := map[string]bool{}
 	for _, q := range queries {

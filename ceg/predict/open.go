@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -314,9 +313,9 @@ func (p *Predictor) loadLabelled() error {
 
 // readLabelled computes them, or reads them from the run's artifact.
 func (p *Predictor) readLabelled() error {
-	queries, err := result.ReadQueries(os.DirFS(p.dir), result.QueriesFile)
+	queries, err := result.QueriesIn(p.dir)
 	if err != nil {
-		return fmt.Errorf("%s: %w", p.dir, err)
+		return err
 	}
 	if k := p.Model.Artifact; k != nil {
 		if len(queries)*k.Dim != len(k.Features) {

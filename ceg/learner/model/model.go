@@ -2,10 +2,8 @@ package model
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"math"
 	"path/filepath"
 	"strings"
 
@@ -19,6 +17,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
 	"github.com/ledg-go/ledg/ceg/rundir/scaler"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 )
 
 // Model is a trained network: backbone and class head of a run's last checkpoint.
@@ -155,10 +154,7 @@ func Digest(params []nets.Param, values [][]float32) string {
 	var b []byte
 	for i, p := range params {
 		fmt.Fprintf(h, "%s %v\n", p.Name, p.Shape)
-		b = b[:0]
-		for _, v := range values[i] {
-			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
-		}
+		b = safetensors.AppendFloats(b[:0], values[i])
 		h.Write(b)
 	}
 	return hex.EncodeToString(h.Sum(nil))

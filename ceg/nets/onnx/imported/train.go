@@ -1,11 +1,9 @@
 package imported
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,6 +20,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/onnx/onnxpb"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
@@ -274,10 +273,8 @@ func (t *Trainable) Values() (map[string][]float32, error) {
 	values := map[string][]float32{}
 	for _, p := range t.params {
 		w := t.weights[p.Name[len(Prefix):]]
-		v := w.Floats
-		for raw := w.Raw; len(raw) >= 4; raw = raw[4:] {
-			v = append(v, math.Float32frombits(binary.LittleEndian.Uint32(raw)))
-		}
+		v := append(slices.Clone(w.Floats), make([]float32, len(w.Raw)/4)...)
+		safetensors.Floats(v[len(w.Floats):], w.Raw)
 		if len(v) != p.Size() {
 			return nil, fmt.Errorf("%s: weights %q of shape %v have %d numbers", t.Path, w.Name, w.Dims, len(v))
 		}

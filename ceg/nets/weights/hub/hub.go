@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -96,7 +95,7 @@ func Open(ctx context.Context, dir, id, revision string) (*Repo, error) {
 	if err := os.MkdirAll(filepath.Dir(cached), 0o777); err != nil {
 		return nil, err
 	}
-	return r, regular.WriteFile(cached, func(w io.Writer) error { _, err := w.Write(text); return err })
+	return r, regular.Write(cached, text)
 }
 
 // read takes and checks what the hub lists of the repository.
