@@ -13,29 +13,9 @@ func (t *Trainable) Build(params map[string]*graph.Node, passes []nets.Pass, _ b
 	merged := t.merge(params)
 	lanes, _ := nets.Lanes(passes)
 	for _, l := range lanes {
-		var images []*graph.Node
-		for _, p := range l.Passes {
-			x := passes[p].Images
-			if passes[p].ImageGrad {
-				x = graph.Identity(graph.StopGradient(x)) // a node of this pass, where gradients stop
-				inputs[p] = x
-			}
-			images = append(images, x)
-		}
-		x := graph.Concatenate(images, 0)
-		y := t.output(merged, x)
-		features, from := t.taking.node(y), 0
-		for _, p := range l.Passes {
-			to := from + passes[p].Images.Shape().Dimensions[0]
-			out := features
-			if passes[p].Maps {
-				out = t.asMaps(y, features)
-			}
-			if f.Passes[p] = graph.SliceAxis(out, 0, graph.AxisRange(from, to)); passes[p].NoGrad {
-				f.Passes[p] = graph.StopGradient(f.Passes[p])
-			}
-			from = to
-		}
+		y := t.output(merged, l.Join(passes, inputs))
+		features := t.taking.node(y)
+		l.Split(passes, features, t.asMaps(y, features), f.Passes)
 	}
 	var trained []string
 	for _, p := range t.params {
