@@ -93,11 +93,9 @@ func (p *Predictor) heldOut(ctx context.Context) (source, target calibration.Lab
 	name := p.Model.Config.Data.Target
 	val := p.labelledOf(func(domain string, split datasets.Split) bool { return domain != name && split == datasets.Val })
 	if n := len(val); n < LeastCalibrated {
-		k := p.Model.Artifact
-		if k == nil { // as with images of another folder
-			if k, err = artifact.Read(p.dir); err != nil {
-				return source, target, nil, err
-			}
+		k, err := p.artifact()
+		if err != nil {
+			return source, target, nil, err
 		}
 		if k != nil && k.Crossed != nil {
 			crossed = k.Crossed

@@ -48,6 +48,9 @@ func (t Type) IsFloat() bool {
 	return t == Float32 || t == Float64 || t == Float16 || t == BFloat16
 }
 
+// IsText reports whether the elements are what [Strings] reads.
+func (t Type) IsText() bool { return t == Bytes || t == Text || t == Lines }
+
 func (t Type) isInt() bool { return t == Int32 || t == Int64 }
 
 // Array is an array in an open [File], read on demand.

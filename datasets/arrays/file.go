@@ -161,6 +161,14 @@ func (f *File) Has(name string) bool {
 	return found
 }
 
+// First returns the first of some names that an array has, "" for none.
+func (f *File) First(names ...string) string {
+	if i := slices.IndexFunc(names, f.Has); i >= 0 {
+		return names[i]
+	}
+	return ""
+}
+
 // samples names the arrays that have an element or a row for each sample of a file of features or a pool,
 // and for each of its labelled samples.
 var samples = [2][]string{

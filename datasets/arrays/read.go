@@ -191,7 +191,7 @@ func Strings(a *Array) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.dtype != Bytes && a.dtype != Text && a.dtype != Lines {
+	if !a.dtype.IsText() {
 		return nil, a.Errorf("type %s, want text", a.dtype)
 	}
 	r, err := a.open()
