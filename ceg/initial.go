@@ -3,10 +3,8 @@ package ceg
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -16,6 +14,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/labels/acquire"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 	"github.com/ledg-go/ledg/datasets/seed"
 )
 
@@ -141,10 +140,7 @@ func (c choice) key(in *active.Candidates) (key [sha256.Size]byte, err error) {
 	var row []byte
 	for _, m := range []cluster.Matrix{in.Features, in.LabelledFeatures} {
 		for i := range m.Rows {
-			row = row[:0]
-			for _, v := range m.Data[i*m.Stride:][:m.Cols] {
-				row = binary.LittleEndian.AppendUint32(row, math.Float32bits(v))
-			}
+			row = safetensors.AppendFloats(row[:0], m.Data[i*m.Stride:][:m.Cols])
 			h.Write(row)
 		}
 	}

@@ -99,7 +99,7 @@ func TestAdaptersGoOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	same := unmoved(m, source)
-	if len(same) != len(source)-8 || slices.ContainsFunc(same, func(s string) bool { return strings.Contains(s, "MatMul") }) || m.Backbone.Adapters() != "" {
+	if len(same) != len(source)-8 || slices.ContainsFunc(same, func(s string) bool { return strings.Contains(s, "MatMul") }) || m.Backbone.Adapters != "" {
 		t.Errorf("of %d parameters %v are what they were", len(source), same)
 	}
 	for _, p := range m.Params {

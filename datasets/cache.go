@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -231,6 +230,3 @@ func writeImages(ctx context.Context, d *Dataset, f *os.File, size int, sums []d
 	}
 	return checksums, bad.err()
 }
-
-// workers is how many goroutines n independent tasks get.
-func workers(n int) int { return max(1, min(n, runtime.GOMAXPROCS(0))) }

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -195,10 +194,7 @@ func writeIndex(path string, lines []string) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return
 	}
-	_ = regular.WriteFile(path, func(w io.Writer) error { // else the next one reads the files again
-		_, err := w.Write(b.Bytes())
-		return err
-	})
+	_ = regular.Write(path, b.Bytes()) // else the next one reads the files again
 }
 
 // Digest returns the SHA-256 of the file of example i in hexadecimal, or of the source of its

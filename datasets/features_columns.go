@@ -36,10 +36,6 @@ func (f *featureFile) text(a *arrays.Array) ([]string, error) {
 	return list, err
 }
 
-func isText(a *arrays.Array) bool {
-	return a.Type() == arrays.Bytes || a.Type() == arrays.Text || a.Type() == arrays.Lines
-}
-
 // numbered reads numbers, or gives names numbers in byte order. Without the array all are missing,
 // and there are no names. An unknown value is allowed where it stands for a missing one.
 func (f *featureFile) numbered(name, namesOf string, missing int) (numbers []int, names []string, err error) {
@@ -53,7 +49,7 @@ func (f *featureFile) numbered(name, namesOf string, missing int) (numbers []int
 	if err != nil {
 		return nil, nil, err
 	}
-	if isText(a) {
+	if a.Type().IsText() {
 		return f.named(a, names, missing)
 	}
 	if numbers, err = arrays.Ints(a); err != nil {
@@ -128,15 +124,12 @@ func (f *featureFile) names(name string) (list []string, err error) {
 
 // ids reads what the examples are called.
 func (f *featureFile) ids() ([]string, error) {
-	for _, name := range []string{"ids", "id", "paths", "path"} {
-		if !f.Has(name) {
-			continue
-		}
+	if name := f.First("ids", "id", "paths", "path"); name != "" {
 		a, err := f.vector(name)
 		if err != nil {
 			return nil, err
 		}
-		if isText(a) {
+		if a.Type().IsText() {
 			return f.text(a)
 		}
 		numbers, err := arrays.Ints(a)
@@ -158,11 +151,8 @@ func (f *featureFile) ids() ([]string, error) {
 
 // splits reads the splits of the examples; nil if the file does not say.
 func (f *featureFile) splits() ([]Split, error) {
-	name := "splits"
-	if !f.Has(name) {
-		name = "split"
-	}
-	if !f.Has(name) {
+	name := f.First("splits", "split")
+	if name == "" {
 		return nil, nil
 	}
 	a, err := f.vector(name)
@@ -174,7 +164,7 @@ func (f *featureFile) splits() ([]Split, error) {
 
 // ReadSplits reads an array of splits, numbers or names.
 func ReadSplits(a *arrays.Array) ([]Split, error) {
-	if isText(a) {
+	if a.Type().IsText() {
 		text, err := arrays.Strings(a)
 		if err != nil {
 			return nil, err

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/ledg-go/ledg/datasets/arrays"
 	"github.com/ledg-go/ledg/datasets/regular"
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
@@ -96,12 +95,9 @@ func (f *featureFile) originals(moved string) (*originals, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := arrays.Strings(a)
+	list, err := f.text(a)
 	if err != nil {
 		return nil, err
-	}
-	if len(list) != f.rows {
-		return nil, a.Errorf("%d strings, but features has %d rows", len(list), f.rows)
 	}
 	o.digests = make([]digest, len(list))
 	for i, s := range list {

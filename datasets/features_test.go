@@ -2,7 +2,6 @@ package datasets
 
 import (
 	"bytes"
-	"encoding/binary"
 	"math"
 	"os"
 	"path/filepath"
@@ -14,20 +13,10 @@ import (
 )
 
 func float32Entry(name string, shape []int, v ...float32) safetensors.Entry {
-	var b []byte
-	for _, x := range v {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
-	}
-	return safetensors.Entry{Name: name, DType: safetensors.Float32, Shape: shape, Data: b}
+	return safetensors.FloatEntry(name, shape, v)
 }
 
-func intEntry(name string, v ...int64) safetensors.Entry {
-	var b []byte
-	for _, x := range v {
-		b = binary.LittleEndian.AppendUint64(b, uint64(x))
-	}
-	return safetensors.Entry{Name: name, DType: safetensors.Int64, Shape: []int{len(v)}, Data: b}
-}
+func intEntry(name string, v ...int) safetensors.Entry { return safetensors.IntEntry(name, v) }
 
 func textEntry(name, text string) safetensors.Entry {
 	return safetensors.Entry{Name: name, DType: safetensors.Uint8, Shape: []int{len(text)}, Data: []byte(text)}

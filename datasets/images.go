@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 
@@ -200,34 +201,22 @@ func (u *unreadable) err() error {
 // done, if not nil, reports the number of finished calls after each.
 func each(ctx context.Context, n int, done func(done, total int), f func(i int) error) error {
 	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
 	var mu sync.Mutex
-	next, finished := 0, 0
-	take := func() (int, bool) {
-		mu.Lock()
-		defer mu.Unlock()
-		next++
-		return next - 1, next <= n
-	}
-	for range workers(n) {
+	finished := 0
+	for i := range n {
 		g.Go(func() error {
-			for {
-				i, ok := take()
-				if !ok {
-					return nil
-				}
-				if err := ctx.Err(); err != nil {
-					return context.Cause(ctx)
-				}
-				if err := f(i); err != nil {
-					return err
-				}
-				if done != nil {
-					mu.Lock()
-					finished++
-					done(finished, n)
-					mu.Unlock()
-				}
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
 			}
+			if err := f(i); err != nil || done == nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			finished++
+			done(finished, n)
+			return nil
 		})
 	}
 	return g.Wait()

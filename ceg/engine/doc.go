@@ -15,9 +15,8 @@
 // opens ONNX Runtime, which only computes networks from ONNX files. [Install] downloads it, or the
 // plugin for the CPU; no other function uses the network.
 //
-// A plugin is first tried in a child process, since it may crash: any program that imports this
-// package runs the probe before main if the environment variable LEDG_ENGINE_PROBE is set.
-// LEDG_PLUGIN_STDERR shows the plugin's messages.
+// A plugin is first tried in a child process (package child), since it may crash. The environment
+// variable LEDG_PLUGIN_STDERR shows its messages.
 //
 // # Determinism
 //

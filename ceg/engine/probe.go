@@ -1,28 +1,19 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
-	"os"
-	"os/exec"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ledg-go/ledg/ceg/engine/child"
 )
 
-// probeEnv is the environment variable that makes a copy of this program try one plugin, print a finding and exit. Its
-// value is a launch in JSON.
-const probeEnv = "LEDG_ENGINE_PROBE"
-
-// verboseEnv is the environment variable that lets everything be seen that a plugin says on stderr while it is tried.
-const verboseEnv = "LEDG_PLUGIN_STDERR"
-
-// probeMark starts the line on which the copy prints its finding.
-const probeMark = "ledg engine probe: "
+// probeService is the name of the service that tries a plugin in a copy of this program.
+const probeService = "plugin"
 
 // probeTimeout ends a probe that hangs. Starting CUDA takes seconds, on a machine with many GPUs or with its libraries
 // on a cold network disk tens of them or more.
@@ -33,7 +24,6 @@ type finding struct {
 	API     string   `json:"api"`
 	SHA256  string   `json:"sha256"` // of the plugin
 	Devices []Device `json:"devices"`
-	Err     string   `json:"err,omitempty"`
 }
 
 // Device is a device of a backend.
@@ -75,61 +65,22 @@ func probe(l launch) (finding, error) {
 	if err := unloadable(l.Plugin.Path); err != nil {
 		return finding{}, err
 	}
-	self, err := os.Executable()
+	p, err := child.Start(context.Background(), probeService, 0)
 	if err != nil {
-		return finding{}, fmt.Errorf("cannot start a copy of this program to try the plugin: %w", err)
+		return finding{}, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, self)
-	cmd.Env = append(os.Environ(), probeEnv+"="+string(task))
-	cmd.WaitDelay = time.Second
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if os.Getenv(verboseEnv) != "" {
-		cmd.Stderr = io.MultiWriter(&stderr, os.Stderr)
-	}
-	runErr := cmd.Run()
-	for line := range strings.Lines(stdout.String()) {
-		text, ok := strings.CutPrefix(strings.TrimSpace(line), probeMark)
-		if !ok {
-			continue
+	defer p.Close()
+	var text []byte
+	if err := p.Call("Try", probeTimeout, task, &text); err != nil {
+		if limit := child.LimitError(""); errors.As(err, &limit) {
+			return finding{}, fmt.Errorf("the plugin did not compute anything within %v", probeTimeout)
 		}
-		var f finding
-		if err := json.Unmarshal([]byte(text), &f); err != nil {
-			return finding{}, fmt.Errorf("the plugin's trial run printed %q: %w", text, err)
-		}
-		if f.Err != "" {
-			return finding{}, fmt.Errorf("%s", f.Err)
-		}
-		probed.Store(string(task), f)
-		return f, nil
+		return finding{}, err
 	}
-	if ctx.Err() != nil {
-		return finding{}, fmt.Errorf("the plugin did not compute anything within %v", probeTimeout)
+	var f finding
+	if err := json.Unmarshal(text, &f); err != nil {
+		return finding{}, fmt.Errorf("the plugin's trial run answered %q: %w", text, err)
 	}
-	reason := complaint(stderr.String())
-	if reason == "" && runErr != nil {
-		reason = runErr.Error()
-	}
-	return finding{}, fmt.Errorf("the plugin crashes: %s", reason)
-}
-
-// fatal is how the log line begins with which XLA ends its process.
-var fatal = regexp.MustCompile(`^F[0-9]{4} `)
-
-// complaint returns the line with the reason why a process died: XLA's fatal one, or else the
-// first with text.
-func complaint(stderr string) string {
-	first := ""
-	for line := range strings.Lines(stderr) {
-		line = strings.TrimSpace(line)
-		switch {
-		case fatal.MatchString(line):
-			return line
-		case first == "" && !strings.Contains(line, "before absl::InitializeLog()"):
-			first = line
-		}
-	}
-	return first
+	probed.Store(string(task), f)
+	return f, nil
 }

@@ -37,6 +37,7 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
+	"github.com/ledg-go/ledg/ceg/engine/child"
 	"github.com/ledg-go/ledg/ceg/engine/internal/nohome"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
@@ -48,30 +49,32 @@ func init() {
 	nohome.Restore()
 	// Never reach for the network when a backend is opened.
 	xla.EnableAutoInstall(false)
-	task, ok := os.LookupEnv(probeEnv)
-	if !ok {
-		return
+	child.Serve(probeService, prober{})
+}
+
+// prober tries a plugin for another process: see probe.
+type prober struct{}
+
+// Try tries the plugin of a launch and returns a finding, both in JSON.
+func (prober) Try(task []byte, text *[]byte) error {
+	var l launch
+	if err := json.Unmarshal(task, &l); err != nil {
+		return err
 	}
-	// This process is a copy that tries a plugin for another one: see probe.
-	os.Unsetenv(probeEnv)
-	out := os.Stdout
-	os.Stdout = os.Stderr
-	text, _ := json.Marshal(tryPlugin(task))
-	fmt.Fprintf(out, "\n%s%s\n", probeMark, text)
-	os.Exit(0)
+	f, err := tryPlugin(l)
+	if err == nil {
+		*text, err = json.Marshal(f)
+	}
+	return err
 }
 
 // tryPlugin does what probe promises.
-func tryPlugin(task string) (f finding) {
+func tryPlugin(l launch) (f finding, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			f.Err = fmt.Sprintf("panic: %v", r)
+			err = fmt.Errorf("panic: %v", r)
 		}
 	}()
-	var l launch
-	if err := json.Unmarshal([]byte(task), &l); err != nil {
-		return finding{Err: fmt.Sprintf("%s=%q: %v", probeEnv, task, err)}
-	}
 	digest := make(chan string, 1)
 	go func() {
 		d, _ := regular.Digest(l.Plugin.Path)
@@ -79,7 +82,7 @@ func tryPlugin(task string) (f finding) {
 	}()
 	b, err := start(l)
 	if err != nil {
-		return finding{Err: cause(err)}
+		return f, errors.New(cause(err))
 	}
 	if plugin, err := pjrt.GetPlugin(l.Plugin.Path); err == nil {
 		major, minor := plugin.Version()
@@ -93,10 +96,10 @@ func tryPlugin(task string) (f finding) {
 		f.Devices = nameGPUs(f.Devices)
 	}
 	if err := tryConvolution(b); err != nil {
-		f.Err = "computing a convolution: " + cause(err)
+		return f, errors.New("computing a convolution: " + cause(err))
 	}
 	f.SHA256 = <-digest
-	return f
+	return f, nil
 }
 
 // cause is the error of the plugin or the loader, without the texts that GoMLX adds.

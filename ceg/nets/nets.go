@@ -92,6 +92,8 @@ type Backbone struct {
 	Fixed map[string]bool
 	// Still makes BatchNorm use its running statistics in training, too.
 	Still bool
+	// Adapters describes low-rank adapters in a few words, for networks that have them.
+	Adapters string
 	// Graph is set for a network that is not composed of layers; Layers is then set by
 	// [OfGraph].
 	Graph Graph

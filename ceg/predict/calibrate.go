@@ -3,7 +3,6 @@ package predict
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/ledg-go/ledg/ceg/config"
@@ -94,11 +93,9 @@ func (p *Predictor) heldOut(ctx context.Context) (source, target calibration.Lab
 	name := p.Model.Config.Data.Target
 	val := p.labelledOf(func(domain string, split datasets.Split) bool { return domain != name && split == datasets.Val })
 	if n := len(val); n < LeastCalibrated {
-		k := p.Model.Artifact
-		if k == nil { // as with images of another folder
-			if k, err = artifact.Read(p.dir); err != nil {
-				return source, target, nil, err
-			}
+		k, err := p.artifact()
+		if err != nil {
+			return source, target, nil, err
 		}
 		if k != nil && k.Crossed != nil {
 			crossed = k.Crossed
@@ -128,7 +125,7 @@ func (p *Predictor) howToLabel(k *artifact.Artifact, crossed int) string {
 	extend := ""
 	if p.Model.Config.Network.Name == config.Linear {
 		line := []string{"ledg", "extend", p.dir}
-		queries, _ := result.ReadQueries(os.DirFS(p.dir), result.QueriesFile)
+		queries, _ := result.QueriesIn(p.dir)
 		labels := len(queries)
 		if k == nil { // with a target of known classes, no label is cross-validated
 			crossed = labels
@@ -213,9 +210,9 @@ func (p *Predictor) leftOut(ctx context.Context, others []*Predictor) (l calibra
 
 // queried returns the images that the run queried.
 func (p *Predictor) queried() (map[string]bool, error) {
-	queries, err := result.ReadQueries(os.DirFS(p.dir), result.QueriesFile)
+	queries, err := result.QueriesIn(p.dir)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", p.dir, err)
+		return nil, err
 	}
 	ids := map[string]bool{}
 	for _, q := range queries {

@@ -8,14 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/ledg-go/ledg/datasets/arrays"
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
@@ -39,9 +38,7 @@ func writeParquet(w io.Writer, t *table) error {
 	rows := parquet.NewGenericWriter[embeddingRow](w, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(parquetGroup/4))
 	one := []embeddingRow{{Features: make([]float32, t.dim)}}
 	err := t.images(func(p Prediction, features []byte) error {
-		for i := range t.dim {
-			one[0].Features[i] = math.Float32frombits(binary.LittleEndian.Uint32(features[4*i:]))
-		}
+		safetensors.Floats(one[0].Features, features)
 		one[0].Path = p.Path
 		_, err := rows.Write(one)
 		return err
@@ -99,7 +96,7 @@ func writeNPZ(w io.Writer, t *table) error {
 	if err != nil {
 		return err
 	}
-	if _, err := f.Write(npyHead("<f4", fmt.Sprintf("(%d, %d)", n, t.dim))); err != nil {
+	if _, err := f.Write(arrays.Header("<f4", n, t.dim)); err != nil {
 		return err
 	}
 	if err := t.images(func(_ Prediction, features []byte) error {
@@ -111,7 +108,7 @@ func writeNPZ(w io.Writer, t *table) error {
 	if f, err = z.CreateHeader(&zip.FileHeader{Name: "paths.npy", Method: zip.Deflate}); err != nil {
 		return err
 	}
-	if _, err := f.Write(npyHead(fmt.Sprintf("<U%d", width), fmt.Sprintf("(%d,)", n))); err != nil {
+	if _, err := f.Write(arrays.Header(fmt.Sprintf("<U%d", width), n)); err != nil {
 		return err
 	}
 	if err := t.images(func(p Prediction, _ []byte) error {
@@ -125,12 +122,4 @@ func writeNPZ(w io.Writer, t *table) error {
 		return err
 	}
 	return z.Close()
-}
-
-// npyHead is the header of a .npy file of version 1.0 (numpy/lib/format.py): padded
-// with spaces to a multiple of 64 bytes.
-func npyHead(descr, shape string) []byte {
-	text := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", descr, shape)
-	text += strings.Repeat(" ", 63-(10+len(text))%64) + "\n"
-	return append(binary.LittleEndian.AppendUint16([]byte("\x93NUMPY\x01\x00"), uint16(len(text))), text...)
 }

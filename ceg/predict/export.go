@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -126,7 +125,7 @@ func ExportONNX(o ceg.Options, to string, input onnx.Input) (Exported, error) {
 	}
 	written := Exported{to}
 	for _, b := range beside {
-		if err := regular.WriteFile(b.path, func(w io.Writer) error { _, err := w.Write(b.data); return err }); err != nil {
+		if err := regular.Write(b.path, b.data); err != nil {
 			return nil, err
 		}
 		written = append(written, b.path)
@@ -231,9 +230,9 @@ func describe(dir string, m *model.Model, front *model.Front, c *calibration.Cal
 		}
 	}
 	unqueried := 0
-	queries, err := result.ReadQueries(os.DirFS(dir), result.QueriesFile)
+	queries, err := result.QueriesIn(dir)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", dir, err)
+		return nil, err
 	}
 	if result.Finished(os.DirFS(dir)) {
 		r, err := result.ReadResult(os.DirFS(dir), result.ResultFile)

@@ -14,6 +14,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/predict/shard"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/ahead"
 	"github.com/ledg-go/ledg/datasets/foreign"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
@@ -171,12 +172,6 @@ func failedFile(out string) string { return strings.TrimSuffix(out, filepath.Ext
 // before it is computed. It reports whether the files that are passed over are others
 // than those in the journal, and of how many images features were reused.
 func (p *Predictor) work(ctx context.Context, d *decoder, l *listing, j *journal, progress func(done, total int)) (changed bool, reused int, err error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	type read struct {
-		b   *filled
-		err error
-	}
 	from, found := slices.BinarySearch(l.paths, j.last)
 	if found {
 		from++
@@ -185,28 +180,21 @@ func (p *Predictor) work(ctx context.Context, d *decoder, l *listing, j *journal
 	for _, path := range l.paths[:from] {
 		io.WriteString(passed, path+"\x00")
 	}
-	batches, ended := make(chan read), make(chan struct{})
-	go func() {
-		defer close(ended)
-		defer close(batches)
+	for b, err := range ahead.Of(ctx, func(ctx context.Context, yield func(*filled) bool) error {
 		for paths := range slices.Chunk(l.paths[from:], p.batch) {
-			b, err := d.read(ctx, paths)
-			select {
-			case batches <- read{b, err}:
-			case <-ctx.Done():
-				return
+			if b, err := d.read(ctx, paths); err != nil || !yield(b) {
+				return err
 			}
 		}
-	}()
-	defer func() { cancel(nil); <-ended }()
-	for r := range batches {
-		if r.err != nil {
-			return false, reused, r.err
+		return nil
+	}) {
+		if err == nil {
+			err = p.predictBatch(b, j)
 		}
-		if err := p.predictBatch(r.b, j); err != nil {
+		if err != nil {
 			return false, reused, err
 		}
-		for _, x := range r.b.features {
+		for _, x := range b.features {
 			if x != nil {
 				reused++
 			}
@@ -215,7 +203,7 @@ func (p *Predictor) work(ctx context.Context, d *decoder, l *listing, j *journal
 			progress(j.done, len(l.paths))
 		}
 	}
-	return !bytes.Equal(passed.Sum(nil), seen), reused, context.Cause(ctx)
+	return !bytes.Equal(passed.Sum(nil), seen), reused, nil
 }
 
 // predictBatch computes a batch and notes it in the journal.

@@ -3,16 +3,15 @@ package predict
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
 	"io"
-	"math"
 	"unicode/utf8"
 
 	"github.com/ledg-go/ledg/ceg/predict/shard"
+	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
@@ -147,9 +146,7 @@ func (j *journal) append(e entry, features []float32) error {
 	}
 	item := b.Bytes()
 	if j.dim > 0 {
-		for _, v := range features {
-			item = binary.LittleEndian.AppendUint32(item, math.Float32bits(v))
-		}
+		item = safetensors.AppendFloats(item, features)
 	}
 	j.note(e)
 	_, err := j.Append(item)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -294,12 +293,9 @@ func (p *Predictor) loadLabelled() error {
 		return err
 	}
 	p.usual = p.usualDistance()
-	k := p.Model.Artifact
-	if k == nil { // as with other images than the run's
-		var err error
-		if k, err = artifact.Read(p.dir); err != nil {
-			return err
-		}
+	k, err := p.artifact()
+	if err != nil {
+		return err
 	}
 	if k != nil {
 		if p.Novelty = k.Novelty; p.Familiar != nil {
@@ -312,11 +308,19 @@ func (p *Predictor) loadLabelled() error {
 	return nil
 }
 
+// artifact is what the run has saved, also where its data set has other images; nil for nothing.
+func (p *Predictor) artifact() (*artifact.Artifact, error) {
+	if p.Model.Artifact != nil {
+		return p.Model.Artifact, nil
+	}
+	return artifact.Read(p.dir)
+}
+
 // readLabelled computes them, or reads them from the run's artifact.
 func (p *Predictor) readLabelled() error {
-	queries, err := result.ReadQueries(os.DirFS(p.dir), result.QueriesFile)
+	queries, err := result.QueriesIn(p.dir)
 	if err != nil {
-		return fmt.Errorf("%s: %w", p.dir, err)
+		return err
 	}
 	if k := p.Model.Artifact; k != nil {
 		if len(queries)*k.Dim != len(k.Features) {

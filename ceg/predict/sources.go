@@ -3,7 +3,6 @@ package predict
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 
 	heads "github.com/ledg-go/ledg/ceg/active/head"
@@ -193,9 +192,9 @@ type labelled struct {
 
 // labelledImages returns the run's labelled images with their classes; the newest label counts.
 func (p *Predictor) labelledImages() (list []labelled, classes []int, err error) {
-	queries, err := result.ReadQueries(os.DirFS(p.dir), result.QueriesFile)
+	queries, err := result.QueriesIn(p.dir)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", p.dir, err)
+		return nil, nil, err
 	}
 	at := map[string]int{}
 	for i, q := range queries {

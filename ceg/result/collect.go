@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -286,8 +285,5 @@ func writePacked(path string, data []byte) error {
 		return err
 	}
 	defer e.Close()
-	return regular.WriteFile(path, func(w io.Writer) error {
-		_, err := w.Write(e.EncodeAll(data, nil))
-		return err
-	})
+	return regular.Write(path, e.EncodeAll(data, nil))
 }

@@ -3,7 +3,6 @@ package result
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -35,10 +34,7 @@ func ReadFailure(folder, run string) (string, error) {
 
 // WriteFailure records the error of an attempt at a run.
 func WriteFailure(folder, run string, cause error) error {
-	return regular.WriteFile(filepath.Join(folder, run+failureSuffix), func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%+v\n", cause)
-		return err
-	})
+	return regular.Write(filepath.Join(folder, run+failureSuffix), fmt.Appendf(nil, "%+v\n", cause))
 }
 
 // RemoveFailure removes a recorded failure, if any.

@@ -3,11 +3,11 @@ package result
 import (
 	"bytes"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/ledg-go/ledg/datasets/regular"
 )
@@ -46,20 +46,13 @@ func WriteMap(path string, points []MapPoint) error {
 }
 
 // parseMap reads what WriteMap wrote, a file called name.
-func parseMap(name string, data []byte) ([]MapPoint, error) {
-	rows, err := parseCSV(name, data, mapHead)
-	if err != nil {
-		return nil, err
-	}
-	points := make([]MapPoint, len(rows))
-	for i, row := range rows {
-		v, err := parseNumbers(name, i, row[3:])
-		if err != nil {
-			return nil, err
-		}
-		points[i] = MapPoint{row[0], row[1], row[2], v[0], v[1]}
-	}
-	return points, nil
+func parseMap(name string, data []byte) (points []MapPoint, err error) {
+	err = parseCSV(name, data, mapHead, func(row []string) error {
+		v, err := parseNumbers(row[3:])
+		points = append(points, MapPoint{row[0], row[1], row[2], v[0], v[1]})
+		return err
+	})
+	return points, err
 }
 
 // Candidate is a candidate of a query round, with its uncertainty, representativeness and
@@ -83,49 +76,57 @@ func WriteScores(path string, list []Candidate) error {
 }
 
 // parseScores reads what WriteScores wrote, a file called name.
-func parseScores(name string, data []byte) ([]Candidate, error) {
-	rows, err := parseCSV(name, data, scoresHead)
-	if err != nil {
-		return nil, err
-	}
-	list := make([]Candidate, len(rows))
-	for i, row := range rows {
-		v, err := parseNumbers(name, i, row[1:])
-		if err != nil {
-			return nil, err
-		}
-		list[i] = Candidate{row[0], v[0], v[1], v[2]}
-	}
-	return list, nil
+func parseScores(name string, data []byte) (list []Candidate, err error) {
+	err = parseCSV(name, data, scoresHead, func(row []string) error {
+		v, err := parseNumbers(row[1:])
+		list = append(list, Candidate{row[0], v[0], v[1], v[2]})
+		return err
+	})
+	return list, err
 }
 
 func writeCSV(path string, rows [][]string) error {
 	return regular.WriteFile(path, func(out io.Writer) error { return csv.NewWriter(out).WriteAll(rows) })
 }
 
-// parseCSV returns the rows under the head of a file called name.
-func parseCSV(name string, data []byte, head []string) ([][]string, error) {
+// parseCSV calls each with the rows under the head of a file called name. Errors name file and
+// line.
+func parseCSV(name string, data []byte, head []string, each func(row []string) error) error {
+	if !bytes.HasSuffix(data, []byte("\n")) {
+		return fmt.Errorf("%s:%d: half-written line: it does not end in a newline", name, 1+bytes.Count(data, []byte("\n")))
+	}
 	r := csv.NewReader(bytes.NewReader(data))
 	r.FieldsPerRecord = len(head)
-	rows, err := r.ReadAll()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	for first := true; ; first = false {
+		row, err := r.Read()
+		var parse *csv.ParseError
+		switch {
+		case errors.As(err, &parse):
+			return fmt.Errorf("%s:%d: %w", name, parse.Line, parse.Err)
+		case first && !slices.Equal(row, head):
+			return fmt.Errorf("%s:1: head is %q, want %q", name, row, head)
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("%s: %w", name, err)
+		case first:
+			continue
+		}
+		if err := each(row); err != nil {
+			line, _ := r.FieldPos(0)
+			return fmt.Errorf("%s:%d: %w", name, line, err)
+		}
 	}
-	if len(rows) == 0 || !slices.Equal(rows[0], head) {
-		return nil, fmt.Errorf("%s does not begin with %s", name, strings.Join(head, ","))
-	}
-	return rows[1:], nil
 }
 
-// parseNumbers parses fields of row i under the head.
-func parseNumbers(name string, i int, texts []string) ([]float64, error) {
+// parseNumbers parses fields.
+func parseNumbers(texts []string) ([]float64, error) {
 	values := make([]float64, len(texts))
 	for k, text := range texts {
-		v, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %q, want a number", name, i+2, text)
+		var err error
+		if values[k], err = strconv.ParseFloat(text, 64); err != nil {
+			return values, fmt.Errorf("%q, want a number", text)
 		}
-		values[k] = v
 	}
 	return values, nil
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -102,10 +101,7 @@ func (p *Plan) Write(dir string) error {
 	if old, err := regular.Read(path, maxFile); err == nil && string(old) == string(data) {
 		return nil
 	}
-	return regular.WriteFile(path, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
+	return regular.Write(path, data)
 }
 
 // WritePacked writes the plan, compressed, to a folder of collected runs, where it replaces one

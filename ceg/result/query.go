@@ -5,9 +5,9 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,43 +99,25 @@ func ReadQueries(fsys fs.FS, name string) ([]Query, error) {
 	return parseQueries(name, data)
 }
 
-func parseQueries(name string, data []byte) ([]Query, error) {
-	if !bytes.HasSuffix(data, []byte("\n")) {
-		return nil, fmt.Errorf("%s:%d: half-written line: it does not end in a newline", name, 1+bytes.Count(data, []byte("\n")))
-	}
-	r := csv.NewReader(bytes.NewReader(data))
-	r.FieldsPerRecord = len(queryHead)
-	head, err := r.Read()
+// QueriesIn reads the queries of the run in a folder. An error names the folder.
+func QueriesIn(dir string) ([]Query, error) {
+	queries, err := ReadQueries(os.DirFS(dir), QueriesFile)
 	if err != nil {
-		return nil, csvError(name, err)
+		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	if !slices.Equal(head, queryHead) {
-		return nil, fmt.Errorf("%s:1: head is %q, want %q", name, head, queryHead)
-	}
-	var queries []Query
-	for {
-		row, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return queries, nil
-		}
-		if err != nil {
-			return nil, csvError(name, err)
-		}
-		q, err := parseQuery(row)
-		if err != nil {
-			line, _ := r.FieldPos(0)
-			return nil, fmt.Errorf("%s:%d: %w", name, line, err)
-		}
-		queries = append(queries, q)
-	}
+	return queries, nil
 }
 
-func csvError(name string, err error) error {
-	var parse *csv.ParseError
-	if errors.As(err, &parse) {
-		return fmt.Errorf("%s:%d: %w", name, parse.Line, parse.Err)
+func parseQueries(name string, data []byte) (queries []Query, err error) {
+	err = parseCSV(name, data, queryHead, func(row []string) error {
+		q, err := parseQuery(row)
+		queries = append(queries, q)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	return fmt.Errorf("%s: %w", name, err)
+	return queries, nil
 }
 
 func parseQuery(row []string) (Query, error) {

@@ -160,19 +160,16 @@ func (t *Timing) AddRecords(records []Record) {
 }
 
 // JSON returns the content of result.json. Equal results give equal bytes.
-func (r Result) JSON() ([]byte, error) {
-	if err := r.validate(); err != nil {
-		return nil, err
-	}
-	return encode(r, "  ")
-}
+func (r Result) JSON() ([]byte, error) { return r.encode("  ") }
 
 // Line returns the result as JSON on one line, newline included.
-func (r Result) Line() ([]byte, error) {
+func (r Result) Line() ([]byte, error) { return r.encode("") }
+
+func (r Result) encode(indent string) ([]byte, error) {
 	if err := r.validate(); err != nil {
 		return nil, err
 	}
-	return encode(r, "")
+	return encode(r, indent)
 }
 
 // Untimed returns the result as JSON without its timing: the bytes that are equal for repeated

@@ -26,27 +26,10 @@ const (
 
 const supported = "float32, float64, float16, bfloat16, int32 or int64: save it by x.float() of PyTorch or x.astype(\"float32\") of NumPy"
 
-func (t Type) String() string {
-	switch t {
-	case Float32:
-		return "float32"
-	case Float64:
-		return "float64"
-	case Int32:
-		return "int32"
-	case Int64:
-		return "int64"
-	case Float16:
-		return "float16"
-	case BFloat16:
-		return "bfloat16"
-	case Bytes:
-		return "bytes"
-	case Text, Lines:
-		return "text"
-	}
-	return fmt.Sprintf("Type(%d)", uint8(t))
-}
+var typeNames = [...]string{Float32: "float32", Float64: "float64", Int32: "int32", Int64: "int64", Float16: "float16", BFloat16: "bfloat16",
+	Bytes: "bytes", Text: "text", Lines: "text"}
+
+func (t Type) String() string { return typeNames[t] }
 
 func (t Type) size() int {
 	switch t {
@@ -64,6 +47,9 @@ func (t Type) size() int {
 func (t Type) IsFloat() bool {
 	return t == Float32 || t == Float64 || t == Float16 || t == BFloat16
 }
+
+// IsText reports whether the elements are what [Strings] reads.
+func (t Type) IsText() bool { return t == Bytes || t == Text || t == Lines }
 
 func (t Type) isInt() bool { return t == Int32 || t == Int64 }
 

@@ -161,6 +161,14 @@ func (f *File) Has(name string) bool {
 	return found
 }
 
+// First returns the first of some names that an array has, "" for none.
+func (f *File) First(names ...string) string {
+	if i := slices.IndexFunc(names, f.Has); i >= 0 {
+		return names[i]
+	}
+	return ""
+}
+
 // samples names the arrays that have an element or a row for each sample of a file of features or a pool,
 // and for each of its labelled samples.
 var samples = [2][]string{
@@ -227,24 +235,13 @@ func (f *File) Array(name string) (*Array, error) {
 	return a, nil
 }
 
+var tensorTypes = map[safetensors.DType]Type{safetensors.Float32: Float32, safetensors.Float64: Float64, safetensors.Int32: Int32,
+	safetensors.Int64: Int64, safetensors.Float16: Float16, safetensors.BFloat16: BFloat16, safetensors.Uint8: Bytes}
+
 func (a *Array) fromTensor(h *safetensors.Header) error {
 	t, _ := h.Lookup(a.name)
-	switch t.DType {
-	case safetensors.Float32:
-		a.dtype = Float32
-	case safetensors.Float64:
-		a.dtype = Float64
-	case safetensors.Int32:
-		a.dtype = Int32
-	case safetensors.Int64:
-		a.dtype = Int64
-	case safetensors.Float16:
-		a.dtype = Float16
-	case safetensors.BFloat16:
-		a.dtype = BFloat16
-	case safetensors.Uint8:
-		a.dtype = Bytes
-	default:
+	var ok bool
+	if a.dtype, ok = tensorTypes[t.DType]; !ok {
 		return fmt.Errorf("type %s, want %s", t.DType, supported)
 	}
 	a.shape = slices.Clone(t.Shape)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -74,70 +76,68 @@ func readHeader(r io.Reader) (header, error) {
 	return h, err
 }
 
+// headerEntry matches an entry of a header's dictionary: its key and a text, a bool, or a tuple of
+// whole numbers, of one with a comma after it.
+var headerEntry = regexp.MustCompile(`^\s*(?:'(\w+)'|"(\w+)")\s*:\s*(?:'([^'\\\n]*)'|"([^"\\\n]*)"|(True|False)|\((\s*|(?:\s*\d+\s*,)+(?:\s*\d+)?\s*)\))\s*(?:,|$)`)
+
 // parseHeader parses the dictionary
 //
 //	{'descr': '<f4', 'fortran_order': False, 'shape': (200, 7), }
-func parseHeader(text string) (header, error) {
-	p := literal{text}
-	var h header
-	var descr string
-	var fortran bool
-	seen := map[string]bool{}
-	p.expect("{")
-	for !p.failed() && !p.accept("}") {
-		key := p.str()
-		if seen[key] {
-			return header{}, fmt.Errorf(".npy header has %q twice", key)
-		}
-		seen[key] = true
-		p.expect(":")
-		switch key {
-		case "descr":
-			if p.peek("[") {
-				return header{}, fmt.Errorf("structured type, want %s", supported)
-			}
-			descr = p.str()
-		case "fortran_order":
-			if fortran = p.accept("True"); !fortran {
-				p.expect("False")
-			}
-		case "shape":
-			h.shape = p.tuple()
-		default:
-			return header{}, fmt.Errorf(".npy header has the unknown key %q", key)
-		}
-		if !p.accept(",") && !p.peek("}") {
-			p.fail()
-		}
+func parseHeader(text string) (h header, err error) {
+	text = strings.TrimSpace(text)
+	malformed := fmt.Errorf("malformed .npy header %q", text)
+	rest, ok := strings.CutPrefix(text, "{")
+	rest, closed := strings.CutSuffix(rest, "}")
+	if !ok || !closed {
+		return h, malformed
 	}
-	if p.failed() || strings.TrimSpace(p.rest) != "" || len(seen) != 3 {
-		return header{}, fmt.Errorf("malformed .npy header %q", strings.TrimSpace(text))
+	values := map[string]string{}
+	for ; strings.TrimSpace(rest) != ""; rest = strings.TrimSpace(rest) {
+		m := headerEntry.FindStringSubmatch(rest)
+		if m == nil && strings.Contains(text, "[") {
+			return h, fmt.Errorf("structured type, want %s", supported)
+		}
+		if m == nil || values[m[1]+m[2]] != "" {
+			return h, malformed
+		}
+		values[m[1]+m[2]], rest = m[3]+m[4]+m[5]+"("+m[6], rest[len(m[0]):]
 	}
-	var err error
+	descr, noType := strings.CutSuffix(values["descr"], "(")
+	sizes, tuple := strings.CutPrefix(values["shape"], "(")
+	fortran := values["fortran_order"] == "True("
+	if len(values) != 3 || !noType || !tuple || !fortran && values["fortran_order"] != "False(" {
+		return h, malformed
+	}
+	h.shape = []int{}
+	for size := range strings.SplitSeq(sizes, ",") {
+		if size = strings.TrimSpace(size); size == "" {
+			continue
+		}
+		n, err := strconv.Atoi(size)
+		if err != nil {
+			return h, malformed
+		}
+		h.shape = append(h.shape, n)
+	}
 	if h.dtype, h.width, err = typeOf(descr); err != nil {
-		return header{}, err
+		return h, err
 	}
 	if fortran && len(h.shape) > 1 {
-		return header{}, errors.New("is in Fortran order, want C order (numpy.ascontiguousarray)")
+		return h, errors.New("is in Fortran order, want C order (numpy.ascontiguousarray)")
 	}
 	_, err = byteSize(h.dtype, h.shape)
 	return h, err
 }
 
+// numpyTypes are the types by NumPy's names.
+var numpyTypes = map[string]Type{"<f4": Float32, "<f8": Float64, "<i4": Int32, "<i8": Int64, "<f2": Float16}
+
 // typeOf returns the type that a NumPy type string means.
 func typeOf(descr string) (t Type, width int, err error) {
-	switch descr {
-	case "<f4":
-		return Float32, 0, nil
-	case "<f8":
-		return Float64, 0, nil
-	case "<i4":
-		return Int32, 0, nil
-	case "<i8":
-		return Int64, 0, nil
-	case "<f2":
-		return Float16, 0, nil
-	case ">f4", ">f8", ">i4", ">i8":
+	if t, ok := numpyTypes[descr]; ok {
+		return t, 0, nil
+	}
+	if number, big := strings.CutPrefix(descr, ">"); big && slices.Contains([]string{"f4", "f8", "i4", "i8"}, number) {
 		return 0, 0, fmt.Errorf("is big-endian (%s), want little-endian", descr)
 	}
 	for prefix, t := range map[string]Type{"<U": Text, "|S": Bytes} {
@@ -148,71 +148,6 @@ func typeOf(descr string) (t Type, width int, err error) {
 		}
 	}
 	return 0, 0, fmt.Errorf("type %s, want %s", descr, supported)
-}
-
-// literal reads a Python literal; once it fails it stays failed.
-type literal struct{ rest string }
-
-func (p *literal) fail()        { p.rest = "\x00" }
-func (p *literal) failed() bool { return strings.HasPrefix(p.rest, "\x00") }
-
-func (p *literal) peek(token string) bool {
-	p.rest = strings.TrimLeft(p.rest, " ")
-	return strings.HasPrefix(p.rest, token)
-}
-
-func (p *literal) accept(token string) bool {
-	if !p.peek(token) {
-		return false
-	}
-	p.rest = p.rest[len(token):]
-	return true
-}
-
-func (p *literal) expect(token string) {
-	if !p.accept(token) {
-		p.fail()
-	}
-}
-
-// str reads a quoted string without escapes.
-func (p *literal) str() string {
-	for _, quote := range []string{"'", `"`} {
-		if p.accept(quote) {
-			s, rest, ok := strings.Cut(p.rest, quote)
-			if ok && !strings.ContainsAny(s, "\\\n\x00") {
-				p.rest = rest
-				return s
-			}
-		}
-	}
-	p.fail()
-	return ""
-}
-
-// tuple reads a tuple of whole numbers, of one with a comma after it.
-func (p *literal) tuple() []int {
-	values := []int{}
-	p.expect("(")
-	for !p.failed() && !p.accept(")") {
-		p.peek("")
-		end := strings.IndexFunc(p.rest, func(r rune) bool { return r < '0' || r > '9' })
-		if end <= 0 {
-			p.fail()
-			break
-		}
-		v, err := strconv.Atoi(p.rest[:end])
-		if err != nil {
-			p.fail()
-			break
-		}
-		values = append(values, v)
-		p.rest = p.rest[end:]
-		if !p.accept(",") && (!p.peek(")") || len(values) == 1) {
-			p.fail()
-		}
-	}
-	return values
 }
 
 // byteSize returns the bytes of an array, and an error if they overflow.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/ledg-go/ledg/datasets/ahead"
 	"github.com/ledg-go/ledg/datasets/arrays/half"
 )
 
@@ -44,55 +45,39 @@ func Blocks[T Float](ctx context.Context, a *Array, fn func(first int, rows []T)
 	type block struct {
 		first int
 		rows  []T
-		err   error
 	}
-	ctx, stop := context.WithCancel(ctx)
-	full, free := make(chan block), make(chan []T, 2)
-	done := make(chan struct{})
-	defer func() { stop(); <-done }() // the reader must end before r is closed
-	for range 2 {
-		free <- make([]T, min(perBlock, rows)*cols)
+	var buffers [2][]T
+	for i := range buffers {
+		buffers[i] = make([]T, min(perBlock, rows)*cols)
 	}
-	go func() {
-		defer close(done)
-		defer close(full)
-		raw := make([]byte, min(perBlock, rows)*stride*a.dtype.size())
-		for first := 0; first <= rows; first += perBlock {
-			b := block{first: first}
-			select {
-			case b.rows = <-free:
-			case <-ctx.Done():
-				return
-			}
-			b.rows = b.rows[:min(perBlock, rows-first)*cols]
+	raw := make([]byte, min(perBlock, rows)*stride*a.dtype.size())
+	for b, err := range ahead.Of(ctx, func(_ context.Context, yield func(block) bool) error {
+		for first, last := 0, false; !last; first += perBlock {
+			b := block{first, buffers[first/perBlock%2][:min(perBlock, rows-first)*cols]}
 			if len(b.rows) > 0 {
-				b.err = fill(b.rows, r, raw, a, cols)
+				if err := fill(b.rows, r, raw, a, cols); err != nil {
+					return a.Errorf("%w", err)
+				}
 			}
-			if b.err == nil && first+perBlock >= rows {
-				b.err = atEnd(r)
+			if last = first+perBlock >= rows; last {
+				if err := atEnd(r); err != nil {
+					return a.Errorf("%w", err)
+				}
 			}
-			select {
-			case full <- b:
-			case <-ctx.Done():
-				return
-			}
-			if b.err != nil || first+perBlock >= rows {
-				return
-			}
-		}
-	}()
-	for b := range full {
-		if b.err != nil {
-			return a.Errorf("%w", b.err)
-		}
-		if len(b.rows) > 0 {
-			if err := fn(b.first, b.rows); err != nil {
-				return err
+			if len(b.rows) > 0 && !yield(b) {
+				break
 			}
 		}
-		free <- b.rows[:cap(b.rows)]
+		return nil
+	}) {
+		if err == nil {
+			err = fn(b.first, b.rows)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return context.Cause(ctx)
+	return nil
 }
 
 // fill reads the next rows of r.
@@ -206,7 +191,7 @@ func Strings(a *Array) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.dtype != Bytes && a.dtype != Text && a.dtype != Lines {
+	if !a.dtype.IsText() {
 		return nil, a.Errorf("type %s, want text", a.dtype)
 	}
 	r, err := a.open()

@@ -68,6 +68,14 @@ func WriteFile(path string, write func(w io.Writer) error) (err error) {
 	return syncDir(dir)
 }
 
+// Write is [WriteFile] of data.
+func Write(path string, data []byte) error {
+	return WriteFile(path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
 // FolderOf returns an error that names the folder of a path if it does not exist.
 func FolderOf(path string) error {
 	dir := filepath.Dir(path)

@@ -39,7 +39,7 @@ output, and --pool the tokens: cls (the first), mean (all), or patches (mean of 
 others). Maps are averaged. --net hf:OWNER/NAME[@REVISION] downloads model.onnx, or
 onnx/model.onnx, from the Hugging Face hub, or from HF_ENDPOINT. ONNX Runtime computes the
 features. ledg offers to install it (--yes agrees). Without it, onnx-gomlx computes them: it
-is slow and may refuse operations.`
+is slow, and may refuse operations or ignore an attribute.`
 
 // describePresets lists the presets, a line each.
 func describePresets() string {
@@ -90,7 +90,7 @@ func offerRuntime(cmd *cobra.Command, backend string, yes bool) (note string, er
 	default:
 		reason = fmt.Errorf("to install it, run `ledg backend install onnxruntime` or add --yes (%s)", plan.What)
 	}
-	return "ONNX Runtime is not installed, and onnx-gomlx computes the network: it is slow and may refuse operations; " + cli.OneLine(reason), nil
+	return "ONNX Runtime is not installed, and onnx-gomlx computes the network: it is slow, and may refuse operations or ignore single attributes (GELU's approximation); " + cli.OneLine(reason), nil
 }
 
 // isONNX reports whether a network is a file.

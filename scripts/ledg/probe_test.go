@@ -1,8 +1,6 @@
 package main
 
 import (
-	"encoding/binary"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,29 +11,17 @@ import (
 
 func TestProbe(t *testing.T) {
 	dir := t.TempDir()
-	floats := func(v ...float32) (b []byte) {
-		for _, x := range v {
-			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
-		}
-		return b
-	}
-	ints := func(v ...int64) (b []byte) {
-		for _, x := range v {
-			b = binary.LittleEndian.AppendUint64(b, uint64(x))
-		}
-		return b
-	}
 	f, err := os.Create(filepath.Join(dir, "pool.safetensors"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
 	if err := safetensors.Write(f, []safetensors.Entry{
-		{Name: "features", DType: safetensors.Float32, Shape: []int{4, 2}, Data: floats(1, 0, 1, 0.1, 0, 1, 0.1, 1)},
-		{Name: "labels", DType: safetensors.Int64, Shape: []int{4}, Data: ints(0, 0, 1, 0)},
-		{Name: "domains", DType: safetensors.Int64, Shape: []int{4}, Data: ints(0, 0, 1, 1)},
-		{Name: "labelled_features", DType: safetensors.Float32, Shape: []int{2, 2}, Data: floats(1, -0.1, -0.1, 1)},
-		{Name: "labelled_labels", DType: safetensors.Int64, Shape: []int{2}, Data: ints(0, 1)},
+		safetensors.FloatEntry("features", []int{4, 2}, []float32{1, 0, 1, 0.1, 0, 1, 0.1, 1}),
+		safetensors.IntEntry("labels", []int{0, 0, 1, 0}),
+		safetensors.IntEntry("domains", []int{0, 0, 1, 1}),
+		safetensors.FloatEntry("labelled_features", []int{2, 2}, []float32{1, -0.1, -0.1, 1}),
+		safetensors.IntEntry("labelled_labels", []int{0, 1}),
 	}, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,9 @@ import (
 // variable is the environment variable that makes a copy of this program serve. Its value is a task in JSON.
 const variable = "LEDG_CHILD"
 
+// verbose is the environment variable that shows what children write to standard error.
+const verbose = "LEDG_PLUGIN_STDERR"
+
 // task is what a copy is to do.
 type task struct {
 	Name   string
@@ -143,6 +146,9 @@ func start(ctx context.Context, name string, memory int64) (*Process, error) {
 	p.cmd.Args = os.Args[:1]
 	p.cmd.Env = append(os.Environ(), variable+"="+string(text))
 	p.cmd.Stderr, p.cmd.WaitDelay = p.stderr, time.Second
+	if os.Getenv(verbose) != "" {
+		p.cmd.Stderr = io.MultiWriter(p.stderr, os.Stderr)
+	}
 	in, err := p.cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -230,7 +236,7 @@ func (p *Process) why() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	text := p.stderr.b.String() // all of it, as the copy has ended
-	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	first := complaint(text)
 	first = strings.TrimPrefix(strings.TrimPrefix(first, "panic: "), "runtime error: ")
 	state := p.cmd.ProcessState.String()
 	switch m := signals.FindStringSubmatch(text); {
@@ -240,7 +246,7 @@ func (p *Process) why() error {
 		return LimitError(fmt.Sprintf("no result after %.0f s", p.slow.Seconds()))
 	case strings.Contains(text, "stack exceeds") || strings.Contains(text, "stack overflow"):
 		return errors.New("crash: it is nested too deeply")
-	case noMemory.MatchString(text), state == "signal: killed", p.memory > 0 && p.most > p.memory/4*3: // C code crashes in many ways
+	case noMemory.MatchString(text), state == "signal: killed" && p.memory > 0, p.memory > 0 && p.most > p.memory/4*3: // C code crashes in many ways
 		return LimitError(fmt.Sprintf("more than %.1f GB of memory needed", float64(p.memory)/1e9))
 	case m != nil:
 		return fmt.Errorf("crash: %s, %s", m[1], m[2])
@@ -248,4 +254,22 @@ func (p *Process) why() error {
 		return fmt.Errorf("crash: %.300s", first)
 	}
 	return fmt.Errorf("crash: %s", state)
+}
+
+// fatal is how glog begins the line with which a C++ library ends its process.
+var fatal = regexp.MustCompile(`^F[0-9]{4} `)
+
+// complaint returns the line with the reason why a process ended: glog's fatal one, or else the
+// first with text.
+func complaint(stderr string) (first string) {
+	for line := range strings.Lines(stderr) {
+		line = strings.TrimSpace(line)
+		switch {
+		case fatal.MatchString(line):
+			return line
+		case first == "" && !strings.Contains(line, "before absl::InitializeLog()"):
+			first = line
+		}
+	}
+	return first
 }

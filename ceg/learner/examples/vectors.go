@@ -6,11 +6,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sync"
 
 	"github.com/gomlx/compute/dtypes"
 
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/internal/dot"
 	"github.com/ledg-go/ledg/ceg/learner/feed"
 	"github.com/ledg-go/ledg/ceg/objective/augment"
 	"github.com/ledg-go/ledg/ceg/rundir/scaler"
@@ -76,32 +76,17 @@ func (v *vectors) standardise(ctx context.Context, list []int) error {
 	// Sums of blocks, so that they do not depend on who adds up which.
 	const block = 4096
 	blocks := make([]moments, (len(byRow)+block-1)/block)
-	errs := make([]error, len(blocks))
-	var wg sync.WaitGroup
-	todo := make(chan int, len(blocks))
-	for b := range blocks {
-		todo <- b
-	}
-	close(todo)
-	for range min(8, len(blocks)) {
-		wg.Go(func() {
-			for b := range todo {
-				if ctx.Err() != nil {
-					return
-				}
-				blocks[b], errs[b] = v.moments(byRow[b*block:min((b+1)*block, len(byRow))], origin)
-			}
-		})
-	}
-	wg.Wait()
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+	if err := dot.Each(len(blocks), 1, func(b, _ int) (err error) {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		blocks[b], err = v.moments(byRow[b*block:min((b+1)*block, len(byRow))], origin)
+		return err
+	}); err != nil {
+		return err
 	}
 	total := moments{make([]float64, v.Dim), 0}
-	for b, m := range blocks {
-		if errs[b] != nil {
-			return errs[b]
-		}
+	for _, m := range blocks {
 		for j := range v.Dim {
 			total.sum[j] += m.sum[j]
 		}

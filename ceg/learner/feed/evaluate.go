@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ledg-go/ledg/ceg/objective/augment"
+	"github.com/ledg-go/ledg/datasets/ahead"
 )
 
 // EvalBatch is a batch of plain views. It is valid until the next iteration.
@@ -38,48 +39,23 @@ func EvalBatches(ctx context.Context, source Source, examples []int, batch int) 
 			yield(nil, fmt.Errorf("feed: example %d is not in 0..%d", examples[i], source.Len()-1))
 			return
 		}
-		ctx, cancel := context.WithCancel(ctx)
-		type result struct {
-			batch *EvalBatch
-			err   error
-		}
-		free, ready := make(chan *EvalBatch, 2), make(chan result, 2)
-		done := make(chan struct{})
-		defer func() { cancel(); <-done }()
-		for range cap(free) {
-			free <- new(EvalBatch)
-		}
-		go func() {
-			defer close(done)
-			defer close(ready)
-			with, row := source.Reader(), RowBytes(source)
+		with, row := source.Reader(), RowBytes(source)
+		var buffers [2]EvalBatch
+		for b, err := range ahead.Of(ctx, func(ctx context.Context, yield func(*EvalBatch) bool) error {
 			for start := 0; start < len(examples); start += batch {
-				select {
-				case b := <-free:
-					err := b.read(ctx, with, row, examples, start, batch)
-					ready <- result{b, err} // never blocks: there is room for both batches
-					if err != nil {
-						return
-					}
-				case <-ctx.Done():
-					return
+				b := &buffers[start/batch%2]
+				if err := b.read(ctx, with, row, examples, start, batch); err != nil {
+					return err
+				}
+				if !yield(b) {
+					break
 				}
 			}
-		}()
-		count := 0
-		for r := range ready {
-			if r.err != nil {
-				yield(nil, r.err)
+			return nil
+		}) {
+			if !yield(b, err) {
 				return
 			}
-			count += len(r.batch.Example)
-			if !yield(r.batch, nil) {
-				return
-			}
-			free <- r.batch
-		}
-		if count < len(examples) {
-			yield(nil, context.Cause(ctx))
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package feed
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
 	"testing"
@@ -229,20 +228,5 @@ func TestPassesDiffer(t *testing.T) {
 		if slices.Equal(d.at[:perPass], d.at[p*perPass:(p+1)*perPass]) {
 			t.Errorf("pass %d is the first again", p)
 		}
-	}
-}
-
-func BenchmarkPlan(b *testing.B) {
-	cfg := Config{Domains: names(3), Batch: 16}
-	for _, n := range []int{2000, 100000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			subsets := Subsets{
-				Labelled:   testSubset(weak, 0, n/60, n/60, n/60),
-				Unlabelled: testSubset(weak, 0, n/3, n/3, n/3).without(),
-			}
-			for b.Loop() {
-				newPlan(&cfg, 0, &subsets)
-			}
-		})
 	}
 }

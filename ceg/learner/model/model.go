@@ -2,15 +2,14 @@ package model
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"math"
 	"path/filepath"
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/nets/onnx/imported"
 	"github.com/ledg-go/ledg/ceg/nets/weights"
 	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
 	"github.com/ledg-go/ledg/ceg/objective"
@@ -18,6 +17,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
 	"github.com/ledg-go/ledg/ceg/rundir/scaler"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 )
 
 // Model is a trained network: backbone and class head of a run's last checkpoint.
@@ -113,7 +113,7 @@ func Load(dir string, c config.Config, d *datasets.Dataset) (*Model, error) {
 		return nil, fmt.Errorf("%s is missing: it says how the run scales its features", filepath.Join(dir, scaler.File))
 	}
 	m.Values = state.Weights[len(m.Params)-count : len(m.Params)]
-	m.Backbone, m.Params, m.Values = nets.Merged(m.Backbone, m.Params[:count], m.Values)
+	m.Backbone, m.Params, m.Values = imported.Merged(m.Backbone, m.Params[:count], m.Values)
 	return m, nil
 }
 
@@ -154,10 +154,7 @@ func Digest(params []nets.Param, values [][]float32) string {
 	var b []byte
 	for i, p := range params {
 		fmt.Fprintf(h, "%s %v\n", p.Name, p.Shape)
-		b = b[:0]
-		for _, v := range values[i] {
-			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
-		}
+		b = safetensors.AppendFloats(b[:0], values[i])
 		h.Write(b)
 	}
 	return hex.EncodeToString(h.Sum(nil))

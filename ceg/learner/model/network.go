@@ -37,9 +37,10 @@ func Backbone(c config.Config, vector int, file string) (nets.Backbone, error) {
 	if b, err = nets.Freeze(b, c.Network.Freeze, c.Data.ImageSize); err != nil {
 		return b, &config.Error{Path: "network.freeze", Err: err}
 	}
-	lora := nets.LoRA{Rank: c.Network.LoRARank, Alpha: c.Network.LoRAAlpha}
-	if b, err = lora.Adapt(b, c.Data.ImageSize); err != nil {
-		return b, &config.Error{Path: "network.lora_rank", Err: err}
+	if rank := c.Network.LoRARank; rank > 0 {
+		if b, err = (imported.LoRA{Rank: rank, Alpha: c.Network.LoRAAlpha}).Adapt(b); err != nil {
+			return b, &config.Error{Path: "network.lora_rank", Err: err}
+		}
 	}
 	return b, nil
 }

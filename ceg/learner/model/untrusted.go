@@ -2,10 +2,8 @@ package model
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"net/rpc"
 	"os"
 	"sync"
@@ -56,11 +54,8 @@ func (u *untrusted) Open(a toOpen, to *opened) error {
 }
 
 // Run computes a batch.
-func (u *untrusted) Run(images []byte, features *[]byte) error {
-	v, err := u.x.run(images)
-	for _, x := range v {
-		*features = binary.LittleEndian.AppendUint32(*features, math.Float32bits(x))
-	}
+func (u *untrusted) Run(images []byte, features *[]float32) (err error) {
+	*features, err = u.x.run(images)
 	return err
 }
 
@@ -148,16 +143,12 @@ func newImportedThere(ctx context.Context, spec string, n *imported.Network, o d
 	each := leastTime + 4*time.Since(start)
 	x := &Extractor{Description: is.Description, Size: o.Size, Batch: is.Batch, features: is.Features, running: make(chan struct{}, is.Together), close: p.Close}
 	x.run = func(images []byte) ([]float32, error) {
-		var b []byte
-		if err := p.Call("Run", each, images, &b); err != nil {
+		var v []float32
+		if err := p.Call("Run", each, images, &v); err != nil {
 			return nil, named(ctx, n.Path, err)
 		}
-		if len(b) != 4*x.Batch*x.features {
-			return nil, fmt.Errorf("%s: %d bytes of features for a batch, want %d", n.Path, len(b), 4*x.Batch*x.features)
-		}
-		v := make([]float32, len(b)/4)
-		for i := range v {
-			v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+		if len(v) != x.Batch*x.features {
+			return nil, fmt.Errorf("%s: %d features for a batch, want %d", n.Path, len(v), x.Batch*x.features)
 		}
 		return v, nil
 	}

@@ -93,7 +93,7 @@ func (t *Trainer) Load(w *pretrained.Source) (notes []string, err error) {
 	if report.HeadLoaded {
 		notes = append(notes, "weights: the classifier head too, which has as many classes")
 	}
-	if s := t.Learner.Dims().Backbone.Adapters(); s != "" {
+	if s := t.Learner.Dims().Backbone.Adapters; s != "" {
 		notes = append(notes, s)
 	}
 	for _, note := range slices.Concat(w.File.Notes, report.Notes) {

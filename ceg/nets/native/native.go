@@ -40,38 +40,17 @@ func (t Target) Build(b nets.Backbone, params map[string]*Node, passes []nets.Pa
 	dtype := n.dtype
 	d := passes[0].Images.Shape().Dimensions
 	x := &maps{c: b.In(), h: d[1], w: d[2]}
+	for _, p := range passes {
+		p.Images.AssertDims(-1, x.h, x.w, x.c)
+	}
 	for _, l := range n.lanes {
-		var images []*Node
-		for _, p := range l.Passes {
-			v := passes[p].Images
-			v.AssertDims(-1, x.h, x.w, x.c)
-			if passes[p].ImageGrad {
-				// A node of the pass's own, at which gradients end.
-				v = Identity(StopGradient(v))
-				n.images[p] = v
-			}
-			images = append(images, v)
-		}
-		x.at = append(x.at, cast(Concatenate(images, 0), dtype))
+		x.at = append(x.at, cast(l.Join(passes, n.images), dtype))
 	}
 	last := b.Layers(n, x).(*maps)
 	feats := nets.Features{Running: n.running, Passes: make([]*Node, len(passes))}
 	for i, v := range last.at {
 		v = cast(v, dtypes.Float32)
-		pooled := nets.Pool(b.Pooling, v)
-		from := 0
-		for _, p := range n.lanes[i].Passes {
-			to := from + passes[p].Images.Shape().Dimensions[0]
-			out := pooled
-			if passes[p].Maps {
-				out = v
-			}
-			feats.Passes[p] = SliceAxis(out, 0, AxisRange(from, to))
-			if passes[p].NoGrad {
-				feats.Passes[p] = StopGradient(feats.Passes[p])
-			}
-			from = to
-		}
+		n.lanes[i].Split(passes, nets.Pool(b.Pooling, v), v, feats.Passes)
 	}
 	feats.Pull = nets.Pull(passes, feats.Passes, params, n.trained, n.images)
 	return feats

@@ -3,10 +3,11 @@
 package nettest
 
 import (
-	"encoding/binary"
 	"hash/crc32"
 	"math"
 	"strings"
+
+	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 )
 
 // Weights returns deterministic values of a parameter, or of an input if the name begins with
@@ -56,9 +57,5 @@ func Weights(name string, shape []int, seed uint32, gain float64) []float32 {
 
 // CRC32 returns the checksum of values as little-endian bytes.
 func CRC32(v []float32) uint32 {
-	b := make([]byte, 4*len(v))
-	for i, x := range v {
-		binary.LittleEndian.PutUint32(b[4*i:], math.Float32bits(x))
-	}
-	return crc32.ChecksumIEEE(b)
+	return crc32.ChecksumIEEE(safetensors.AppendFloats(nil, v))
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/ceg/nets/onnx/onnxpb"
 )
 
 // heads adds the nodes that compute features, logits and probabilities from the last maps. It
@@ -25,9 +26,9 @@ func (b *builder) heads(last value) (classes, features int) {
 		panic(fmt.Errorf("pooling %q makes no features", b.n.Backbone.Pooling))
 	}
 	if b.n.Vectors == nil {
-		b.node("Flatten", FeaturesOutput, []string{x}, integer("axis", 1))
+		b.node("Flatten", FeaturesOutput, []string{x}, onnxpb.Int("axis", 1))
 	} else {
-		features = b.vectors(b.node("Flatten", "", []string{x}, integer("axis", 1)), features)
+		features = b.vectors(b.node("Flatten", "", []string{x}, onnxpb.Int("axis", 1)), features)
 	}
 	switch h := b.n.Head; {
 	case h.Cosine != "":
@@ -41,7 +42,7 @@ func (b *builder) heads(last value) (classes, features int) {
 	if b.n.Temperature != 1 {
 		z = b.node("Mul", "", []string{z, b.constant("inverse_temperature", nil, float32(1/b.n.Temperature))})
 	}
-	b.node("Softmax", ProbsOutput, []string{z}, integer("axis", 1))
+	b.node("Softmax", ProbsOutput, []string{z}, onnxpb.Int("axis", 1))
 	return classes, features
 }
 
@@ -57,7 +58,7 @@ func (b *builder) vectors(x string, features int) int {
 		x = b.node("Mul", "", []string{b.node("Sign", "", []string{x}), root})
 	}
 	if v.Normal == config.UnitFeatures || v.Normal == config.RootUnitFeatures {
-		length := b.node("ReduceL2", "", []string{x}, ints("axes", 1), integer("keepdims", 1))
+		length := b.node("ReduceL2", "", []string{x}, onnxpb.Ints("axes", 1), onnxpb.Int("keepdims", 1))
 		const least = 1e-30 // zeros stay zeros
 		x = b.node("Div", "", []string{x, b.node("Max", "", []string{length, b.constant("least_vector", nil, least)})})
 	}
@@ -75,7 +76,7 @@ func (b *builder) linear(name, output string, features int) int {
 		panic(fmt.Errorf("no parameter %q", name+".bias"))
 	}
 	out := b.n.Params[i].Size()
-	b.node("Gemm", output, []string{FeaturesOutput, b.param(name+".weight", out, features), b.param(name+".bias", out)}, integer("transB", 1))
+	b.node("Gemm", output, []string{FeaturesOutput, b.param(name+".weight", out, features), b.param(name+".bias", out)}, onnxpb.Int("transB", 1))
 	return out
 }
 
@@ -85,7 +86,7 @@ func (b *builder) experts(h Head, features int) (classes int) {
 	for _, name := range h.Experts {
 		z := name + ".logits"
 		classes = b.linear(name, z, features)
-		probs = append(probs, b.node("Softmax", "", []string{z}, integer("axis", 1)))
+		probs = append(probs, b.node("Softmax", "", []string{z}, onnxpb.Int("axis", 1)))
 	}
 	b.node("Log", LogitsOutput, []string{b.node("Mean", "", probs)})
 	return classes
@@ -95,7 +96,7 @@ func (b *builder) experts(h Head, features int) (classes int) {
 // an input.
 func (b *builder) length(features int) string {
 	if b.opset < 18 {
-		return b.node("ReduceL2", "", []string{FeaturesOutput}, ints("axes", 1), integer("keepdims", 1))
+		return b.node("ReduceL2", "", []string{FeaturesOutput}, onnxpb.Ints("axes", 1), onnxpb.Int("keepdims", 1))
 	}
 	squares := b.node("Mul", "", []string{FeaturesOutput, FeaturesOutput})
 	ones := b.constant("ones", []int{features, 1}, slices.Repeat([]float32{1}, features)...)
@@ -124,6 +125,6 @@ func (b *builder) cosine(h Head, features int) (classes int) {
 	length := b.length(features)
 	length = b.node("Max", "", []string{length, b.constant("least_length", nil, least)})
 	unit := b.node("Div", "", []string{FeaturesOutput, length})
-	b.node("Gemm", LogitsOutput, []string{unit, b.constant(h.Cosine+".unit", []int{classes, features}, rows...)}, integer("transB", 1))
+	b.node("Gemm", LogitsOutput, []string{unit, b.constant(h.Cosine+".unit", []int{classes, features}, rows...)}, onnxpb.Int("transB", 1))
 	return classes
 }

@@ -212,7 +212,7 @@ func (b *builder) param(name string, shape ...int) string {
 }
 
 func (b *builder) constant(name string, shape []int, v ...float32) string {
-	b.constants = append(b.constants, onnxpb.Floats(name, int64s(shape), v...))
+	b.constants = append(b.constants, onnxpb.Floats(name, shape, v...))
 	return name
 }
 
@@ -221,8 +221,8 @@ func (b *builder) input() string {
 	x, unit := ImageInput, 1.0
 	if b.n.Input == Uint8 {
 		unit = 255
-		x = b.node("Transpose", "", []string{x}, ints("perm", 0, 3, 1, 2))
-		x = b.node("Cast", "", []string{x}, integer("to", onnxpb.Float32))
+		x = b.node("Transpose", "", []string{x}, onnxpb.Ints("perm", 0, 3, 1, 2))
+		x = b.node("Cast", "", []string{x}, onnxpb.Int("to", onnxpb.Float32))
 	}
 	scale, shift := make([]float32, 3), make([]float32, 3)
 	for c := range 3 {
@@ -258,7 +258,7 @@ func (b *builder) flatConv(x value, name string, out, kernel int, bias bool) val
 	if bias {
 		inputs = append(inputs, b.param(name+".bias", out))
 	}
-	x.name, x.c = b.node("Gemm", name, inputs, integer("transB", 1)), out
+	x.name, x.c = b.node("Gemm", name, inputs, onnxpb.Int("transB", 1)), out
 	return x
 }
 
@@ -266,7 +266,7 @@ func (b *builder) flatConv(x value, name string, out, kernel int, bias bool) val
 func (b *builder) Depthwise(in nets.Maps, name string, kernel, stride, padding int) nets.Maps {
 	x := in.(value)
 	inputs := []string{x.name, b.param(name+".weight", x.c, 1, kernel, kernel)}
-	y := b.node("Conv", name, inputs, append(window(x, kernel, stride, padding), integer("group", x.c))...)
+	y := b.node("Conv", name, inputs, append(window(x, kernel, stride, padding), onnxpb.Int("group", x.c))...)
 	return value{name: y, c: x.c, h: nets.OutSize(x.h, kernel, stride, padding), w: nets.OutSize(x.w, kernel, stride, padding)}
 }
 
@@ -326,8 +326,8 @@ func window(x value, kernel, stride, padding int) attributes {
 	top, bottom := nets.Padding(x.h, kernel, stride, padding)
 	left, right := nets.Padding(x.w, kernel, stride, padding)
 	return attributes{
-		ints("kernel_shape", kernel, kernel),
-		ints("strides", stride, stride),
-		ints("pads", top, left, bottom, right),
+		onnxpb.Ints("kernel_shape", kernel, kernel),
+		onnxpb.Ints("strides", stride, stride),
+		onnxpb.Ints("pads", top, left, bottom, right),
 	}
 }

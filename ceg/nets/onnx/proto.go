@@ -1,6 +1,8 @@
 package onnx
 
-import "github.com/ledg-go/ledg/ceg/nets/onnx/onnxpb"
+import (
+	"github.com/ledg-go/ledg/ceg/nets/onnx/onnxpb"
+)
 
 const (
 	irVersion = 8
@@ -10,20 +12,9 @@ const (
 // attributes are those of a node.
 type attributes = []*onnxpb.Attribute
 
-func ints(name string, values ...int) *onnxpb.Attribute { return onnxpb.Ints(name, int64s(values)...) }
-
-func integer(name string, v int) *onnxpb.Attribute { return onnxpb.Int(name, int64(v)) }
-
-func int64s(values []int) (list []int64) {
-	for _, v := range values {
-		list = append(list, int64(v))
-	}
-	return list
-}
-
 // port is an input or output with a free first axis.
 func port(name, doc string, element int32, dims ...int) *onnxpb.Value {
-	v, batch := onnxpb.NewValue(name, doc, element, append([]int64{-1}, int64s(dims)...)...), "batch"
+	v, batch := onnxpb.NewValue(name, doc, element, append([]int64{-1}, onnxpb.Int64s(dims...)...)...), "batch"
 	v.Type.Tensor.Shape.Dims[0].Name = &batch
 	return v
 }
@@ -33,7 +24,7 @@ func (b *builder) model(classes, features int) *onnxpb.Model {
 	g := &onnxpb.Graph{Nodes: b.nodes, Name: b.n.Name}
 	for _, i := range b.weights {
 		p := b.n.Params[i]
-		g.Weights = append(g.Weights, onnxpb.Floats(p.Name, int64s(p.Shape), b.n.Values[i]...))
+		g.Weights = append(g.Weights, onnxpb.Floats(p.Name, p.Shape, b.n.Values[i]...))
 	}
 	g.Weights = append(g.Weights, b.constants...)
 	image := port(ImageInput, "RGB, 0 to 1", onnxpb.Float32, 3, b.n.ImageSize, b.n.ImageSize)

@@ -4,8 +4,9 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/binary"
-	"math"
 	"testing"
+
+	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 )
 
 // The helpers of this file write pickles and checkpoints, well-formed or not.
@@ -64,11 +65,7 @@ func vector(key string, n int) string {
 
 // floats is the content of a float32 storage.
 func floats(values ...float32) string {
-	var b []byte
-	for _, v := range values {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
-	}
-	return string(b)
+	return string(safetensors.AppendFloats(nil, values))
 }
 
 // pair is one entry of an archive.

@@ -37,10 +37,7 @@ func FromFloat32(name string, shape []int, values []float32) Tensor {
 	if t.Len() != len(values) {
 		panic(fmt.Sprintf("weights: tensor %q of shape %v needs %d values, got %d", name, shape, t.Len(), len(values)))
 	}
-	t.Data = make([]byte, 4*len(values))
-	for i, v := range values {
-		binary.LittleEndian.PutUint32(t.Data[4*i:], math.Float32bits(v))
-	}
+	t.Data = safetensors.AppendFloats(nil, values)
 	return t
 }
 
@@ -55,9 +52,7 @@ func (t Tensor) Float32s() ([]float32, error) {
 	le := binary.LittleEndian
 	switch t.DType {
 	case safetensors.Float32:
-		for i := range out {
-			out[i] = math.Float32frombits(le.Uint32(t.Data[4*i:]))
-		}
+		safetensors.Floats(out, t.Data)
 	case safetensors.Float16:
 		for i := range out {
 			out[i] = half.Float32(le.Uint16(t.Data[2*i:]))

@@ -1,7 +1,6 @@
 package embedding
 
 import (
-	"encoding/binary"
 	"fmt"
 	"hash"
 	"math"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/learner/model"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
@@ -48,10 +48,7 @@ func (k *Known) Read(sum hash.Hash) []float32 {
 	if regular.ReadAt(p.file, raw, p.at) != nil {
 		return nil
 	}
-	for i := range x {
-		x[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
-	}
-	if model.NotFinite(x, len(x)) >= 0 {
+	if safetensors.Floats(x, raw); model.NotFinite(x, len(x)) >= 0 {
 		return nil
 	}
 	return x

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"runtime"
@@ -138,11 +137,11 @@ func checkName(path string) error {
 const makerKey = "made_by"
 
 func numbers(name string, images []picture, of func(picture) int) safetensors.Entry {
-	var b []byte
-	for _, m := range images {
-		b = binary.LittleEndian.AppendUint64(b, uint64(of(m)))
+	list := make([]int, len(images))
+	for i, m := range images {
+		list[i] = of(m)
 	}
-	return safetensors.Entry{Name: name, DType: safetensors.Int64, Shape: []int{len(images)}, Data: b}
+	return safetensors.IntEntry(name, list)
 }
 
 func bytesOf(name string, b []byte) safetensors.Entry {
@@ -319,13 +318,12 @@ func (s *stream) compare(row []byte, digest string) {
 }
 
 func (s *stream) encode(v []float32) []byte {
-	b := make([]byte, 0, 4*len(v))
+	if !s.o.Half {
+		return safetensors.AppendFloats(nil, v)
+	}
+	b := make([]byte, 0, 2*len(v))
 	for _, x := range v {
-		if s.o.Half {
-			b = binary.LittleEndian.AppendUint16(b, half.Bits(x))
-		} else {
-			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
-		}
+		b = binary.LittleEndian.AppendUint16(b, half.Bits(x))
 	}
 	return b
 }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"image"
 	"image/png"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -73,9 +72,7 @@ func read(t *testing.T, path string) (*safetensors.Header, func(name string) []b
 
 func float32s(b []byte) []float32 {
 	v := make([]float32, len(b)/4)
-	for i := range v {
-		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
-	}
+	safetensors.Floats(v, b)
 	return v
 }
 

@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -164,10 +163,7 @@ func (o Options) wait(ctx context.Context, file string) (unlock func(), err erro
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	err = regular.WriteFile(holder, func(w io.Writer) error {
-		_, err := fmt.Fprintln(w, os.Getpid())
-		return err
-	})
+	err = regular.Write(holder, fmt.Appendln(nil, os.Getpid()))
 	return func() { os.Remove(holder); lock.Unlock() }, err
 }
 

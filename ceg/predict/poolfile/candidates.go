@@ -28,7 +28,7 @@ func (s *source) groups(name string, numbers map[string]int) ([]int, error) {
 		return nil, err
 	}
 	var names []string
-	if t := a.Type(); t == arrays.Bytes || t == arrays.Text || t == arrays.Lines {
+	if a.Type().IsText() {
 		names, err = arrays.Strings(a)
 	} else if ints, e := arrays.Ints(a); e != nil {
 		err = e
@@ -194,11 +194,9 @@ func (s *source) labelledProbs(c *active.Candidates, rows int) error {
 // count finds the number of rows for a strategy that needs no array of the pool: the first
 // existing one.
 func (s *source) count() error {
-	for _, name := range []string{features, classes + "_logits", classes + "_probs", domains + "_logits", domains + "_probs"} {
-		if s.file.Has(name) {
-			_, _, err := s.pool(name, 1)
-			return err
-		}
+	if name := s.file.First(features, classes+"_logits", classes+"_probs", domains+"_logits", domains+"_probs"); name != "" {
+		_, _, err := s.pool(name, 1)
+		return err
 	}
 	_, err := s.file.Array(features) // says which arrays there are
 	return err

@@ -2,9 +2,7 @@ package poolfile
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -262,7 +260,7 @@ func (p *Probed) WriteFile(ctx context.Context, path, pool string) error {
 			if err != nil {
 				return err
 			}
-			entries = append(entries, intEntry(name, list))
+			entries = append(entries, safetensors.IntEntry(name, list))
 			continue
 		}
 		e, err := entryOf(ctx, file, name)
@@ -271,7 +269,7 @@ func (p *Probed) WriteFile(ctx context.Context, path, pool string) error {
 		}
 		entries = append(entries, e)
 	}
-	entries = append(entries, floatEntry(classes+"_logits", p.Logits), floatEntry(labelledClasses+"_logits", p.Labelled), intEntry("predictions", p.Predictions()))
+	entries = append(entries, floatEntry(classes+"_logits", p.Logits), floatEntry(labelledClasses+"_logits", p.Labelled), safetensors.IntEntry("predictions", p.Predictions()))
 	out, err := os.Create(path)
 	if err != nil {
 		return err
@@ -303,21 +301,9 @@ func entryOf(ctx context.Context, file *arrays.File, name string) (e safetensors
 		return floatEntry(name, m), err
 	}
 	v, err := arrays.Ints(a)
-	return intEntry(name, v), err
+	return safetensors.IntEntry(name, v), err
 }
 
 func floatEntry(name string, m active.Matrix) safetensors.Entry {
-	data := make([]byte, 0, 4*len(m.Data))
-	for _, v := range m.Data {
-		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(v))
-	}
-	return safetensors.Entry{Name: name, DType: safetensors.Float32, Shape: []int{m.Rows, m.Cols}, Data: data}
-}
-
-func intEntry(name string, v []int) safetensors.Entry {
-	data := make([]byte, 0, 8*len(v))
-	for _, x := range v {
-		data = binary.LittleEndian.AppendUint64(data, uint64(x))
-	}
-	return safetensors.Entry{Name: name, DType: safetensors.Int64, Shape: []int{len(v)}, Data: data}
+	return safetensors.FloatEntry(name, []int{m.Rows, m.Cols}, m.Data)
 }

@@ -72,11 +72,8 @@ func trained(file *arrays.File) (rows []int, err error) {
 	if err := file.CheckRows(); err != nil {
 		return nil, err
 	}
-	name := "splits"
-	if !file.Has(name) {
-		name = "split"
-	}
-	if !file.Has(name) {
+	name := file.First("splits", "split")
+	if name == "" {
 		return nil, nil
 	}
 	a, err := file.Array(name)

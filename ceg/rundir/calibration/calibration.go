@@ -12,7 +12,6 @@ package calibration
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"path/filepath"
 
@@ -280,10 +279,7 @@ func (c *Calibration) Write(dir string) error {
 	if err != nil {
 		return err
 	}
-	return regular.WriteFile(filepath.Join(dir, File), func(w io.Writer) error {
-		_, err := w.Write(append(data, '\n'))
-		return err
-	})
+	return regular.Write(filepath.Join(dir, File), append(data, '\n'))
 }
 
 // Confuse returns the confusion matrix: rows are true classes, columns predictions.

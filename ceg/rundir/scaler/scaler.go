@@ -4,13 +4,11 @@ package scaler
 
 import (
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"path/filepath"
 
 	"github.com/ledg-go/ledg/ceg/config"
@@ -52,13 +50,9 @@ func (s *Scaler) Write(w io.Writer) error {
 		}
 		metadata[datasets.OriginKey] = string(b)
 	}
-	raw := make([]byte, 0, 4*len(s.Mean))
-	for _, v := range s.Mean {
-		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
-	}
 	return safetensors.Write(w, []safetensors.Entry{
-		{Name: "mean", DType: safetensors.Float32, Shape: []int{1, len(s.Mean)}, Data: raw},
-		{Name: "scale", DType: safetensors.Float32, Shape: []int{1, 1}, Data: binary.LittleEndian.AppendUint32(nil, math.Float32bits(s.Scale))},
+		safetensors.FloatEntry("mean", []int{1, len(s.Mean)}, s.Mean),
+		safetensors.FloatEntry("scale", []int{1, 1}, []float32{s.Scale}),
 	}, metadata)
 }
 

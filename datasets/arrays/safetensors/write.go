@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 )
@@ -25,6 +26,33 @@ type Entry struct {
 	// From provides the elements instead of Data, for tensors larger than memory; an early end
 	// is an error of Write.
 	From io.Reader
+}
+
+// AppendFloats appends numbers as a file has them, little-endian.
+func AppendFloats(b []byte, v []float32) []byte {
+	b, _ = binary.Append(b, binary.LittleEndian, v) // numbers always have a size
+	return b
+}
+
+// Floats sets dst to the numbers that b begins with.
+func Floats(dst []float32, b []byte) {
+	for i := range dst {
+		dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+	}
+}
+
+// FloatEntry is a tensor of float32.
+func FloatEntry(name string, shape []int, v []float32) Entry {
+	return Entry{Name: name, DType: Float32, Shape: shape, Data: AppendFloats(nil, v)}
+}
+
+// IntEntry is a vector of int64.
+func IntEntry(name string, v []int) Entry {
+	e := Entry{Name: name, DType: Int64, Shape: []int{len(v)}}
+	for _, x := range v {
+		e.Data = binary.LittleEndian.AppendUint64(e.Data, uint64(x))
+	}
+	return e
 }
 
 // Write writes a file with the entries and metadata (which may be nil).

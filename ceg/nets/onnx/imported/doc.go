@@ -13,7 +13,7 @@
 //
 // [OpenTrainable] makes a network whose weights are parameters, trained by GoMLX's gradients
 // (rewrite.go replaces nodes that have none), or with low-rank adapters on its linear layers
-// ([Trainable.Linears], [nets.LoRA]).
+// ([LoRA]).
 //
 // [onnx-gomlx]: https://github.com/gomlx/onnx-gomlx
 package imported

@@ -2,9 +2,7 @@ package imported
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -70,56 +68,44 @@ func (h Hub) fetch(ctx context.Context, id, revision string) (f Fetched, err err
 	if err != nil {
 		return f, err
 	}
-	there := repo.Names()
-	main, err := chooseFile(there)
+	main, err := chooseFile(repo.Names())
 	if err != nil {
 		return f, err
 	}
 	f.Name, f.Repository, f.Commit, f.Licence = id+"@"+repo.Commit[:7], id, repo.Commit, repo.Licence
-	folder := filepath.Join(h.Dir, strings.ReplaceAll(id, "/", "--")+"@"+repo.Commit)
-	f.Path = filepath.Join(folder, filepath.FromSlash(main))
-	if _, err := os.Stat(f.Path); err == nil {
-		return f, nil
-	}
 	if size := repo.Size(main); size > most {
 		return f, fmt.Errorf("%s has %d bytes, more than the %d GiB of an ONNX file", main, size, most>>30)
 	}
-	if h.Say != nil {
-		licence := "no licence"
-		if f.Licence != "" {
-			licence = "licence " + f.Licence
-		}
-		h.Say(fmt.Sprintf("fetching %s (%s, %s, %s) from the Hugging Face hub, once, into %s", f.Name, main, humanize.Bytes(uint64(max(0, repo.Size(main)))), licence, folder))
-	}
-	network, err := repo.Download(ctx, main)
-	if err != nil {
-		return f, err
-	}
-	files, err := filesBeside(network[0], main)
-	if err != nil {
-		return f, err
-	}
-	if h.Say != nil && len(files) > 0 {
-		var bytes uint64
+	f.Path = repo.Path(main)
+	download := func(what string, files ...string) error {
+		var size uint64
 		for _, name := range files {
-			bytes += uint64(max(0, repo.Size(name)))
+			if _, err := os.Stat(repo.Path(name)); err != nil {
+				size += uint64(max(0, repo.Size(name)))
+			}
 		}
-		h.Say(fmt.Sprintf("fetching its weights (%s)", humanize.Bytes(bytes)))
+		if h.Say != nil && size > 0 {
+			h.Say(fmt.Sprintf(what, humanize.Bytes(size)))
+		}
+		_, err := repo.Download(ctx, files...)
+		return err
 	}
-	if slices.Contains(there, PreprocessorFile) {
-		files = append(files, PreprocessorFile)
+	licence := "no licence"
+	if f.Licence != "" {
+		licence = "licence " + strings.ReplaceAll(f.Licence, "%", "%%")
 	}
-	files = append(files, main) // the last one: if it exists, the download is complete
-	paths, err := repo.Download(ctx, files...)
+	if err := download(fmt.Sprintf("fetching %s (%s, %%s, %s) from the Hugging Face hub, once, into %s", f.Name, main, licence, strings.ReplaceAll(h.Dir, "%", "%%")), main); err != nil {
+		return f, err
+	}
+	files, err := filesBeside(f.Path, main)
 	if err != nil {
 		return f, err
 	}
-	for i, p := range paths {
-		if err := place(p, filepath.Join(folder, filepath.FromSlash(files[i]))); err != nil {
-			return f, err
-		}
+	if err := download("fetching its weights (%s)", files...); err != nil || !slices.Contains(repo.Names(), PreprocessorFile) {
+		return f, err
 	}
-	return f, nil
+	_, err = repo.Download(ctx, PreprocessorFile)
+	return f, err
 }
 
 // filesBeside returns the external weight files that the network main needs, by name in the
@@ -157,20 +143,4 @@ func chooseFile(there []string) (string, error) {
 		return "", fmt.Errorf("it has neither %s", strings.Join(hubFiles, " nor "))
 	}
 	return "", fmt.Errorf("it has neither %s, but %s: fetch one and name the file", strings.Join(hubFiles, " nor "), strings.Join(others, ", "))
-}
-
-// place links or copies a file of the hub's cache, which is a symbolic link, to a regular path:
-// external weights are read only if no link leads out of the folder.
-func place(from, to string) error {
-	real, err := filepath.EvalSymlinks(from)
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(to), 0o777)
-	}
-	if err != nil {
-		return err
-	}
-	if err := os.Link(real, to); err == nil || errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	return regular.CopyFile(real, to)
 }

@@ -240,7 +240,7 @@ func TestBytes(t *testing.T) {
 func TestRuntimeHalf(t *testing.T) {
 	on := onRuntime(t)
 	for _, kind := range []int32{onnxpb.Float16, onnxpb.Float32} {
-		gain := onnxpb.Floats("", []int64{3, 1, 1}, 1, -2, 0.5)
+		gain := onnxpb.Floats("", []int{3, 1, 1}, 1, -2, 0.5)
 		if kind == onnxpb.Float16 {
 			gain.Raw, gain.Type = nil, kind
 			for _, v := range []float32{1, -2, 0.5} {
@@ -341,7 +341,7 @@ func TestBad(t *testing.T) {
 		"missing":     {outside("gone.bin"), "", "weights are in gone.bin beside it, which cannot be read"},
 		"short":       {outside("short.bin"), "", ""},
 		"operation":   {net(17, anySize, do("Wobble", "y", []string{"pixels"})), "", "Wobble"},
-		"run":         {net(17, anySize, constant("to", onnxpb.Floats("", []int64{7, 2}, make([]float32, 14)...)), do("MatMul", "y", []string{"pixels", "to"})), "", ""},
+		"run":         {net(17, anySize, constant("to", onnxpb.Floats("", []int{7, 2}, make([]float32, 14)...)), do("MatMul", "y", []string{"pixels", "to"})), "", ""},
 	} {
 		engines(t, func(t *testing.T, on opener) {
 			m, ok := c.file.(*onnxpb.Model)

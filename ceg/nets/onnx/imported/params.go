@@ -100,36 +100,3 @@ func (t *Trainable) chooseParams() error {
 }
 
 var errNoWeights = errors.New("it has no float32 weights that could be trained")
-
-// Linears implements nets.Adaptable: the two-dimensional parameters that only MatMul or Gemm
-// use, directly or through a Transpose, consistently as [in, out] or [out, in].
-func (t *Trainable) Linears() []nets.Matrix {
-	flat := func(s string) bool { return t.weights[s] != nil && len(t.weights[s].Dims) == 2 }
-	turned := map[string]string{} // parameters by the name of their transpose
-	type use struct{ inOut, outIn, other bool }
-	uses := map[string]use{}
-	for _, n := range t.file.Graph.Nodes {
-		if perm := n.Get("perm").Ints; n.Op == "Transpose" && flat(n.In[0]) && (perm == nil || slices.Equal(perm, []int64{1, 0})) {
-			turned[n.Out[0]] = n.In[0]
-			continue
-		}
-		for i, s := range n.In {
-			matrix := n.Op == "MatMul" || n.Op == "Gemm" && i == 1
-			swapped := n.Op == "MatMul" && i == 0 || n.Op == "Gemm" && n.Get("transB").Int != 0
-			if of, ok := turned[s]; ok {
-				s, swapped = of, !swapped
-			}
-			if flat(s) {
-				u := uses[s]
-				uses[s] = use{u.inOut || matrix && !swapped, u.outIn || matrix && swapped, u.other || !matrix}
-			}
-		}
-	}
-	var list []nets.Matrix
-	for _, p := range t.params {
-		if u := uses[p.Name[len(Prefix):]]; !u.other && u.inOut != u.outIn {
-			list = append(list, nets.Matrix{Name: p.Name, OutIn: u.outIn})
-		}
-	}
-	return list
-}

@@ -62,15 +62,6 @@ func tokens(n int, shape, name, how string) (taking, error) {
 	return t, fmt.Errorf("output %s is %s: choose what to take of its tokens, %s", name, shape, strings.Join(datasets.Pools, ", "))
 }
 
-// pool adds the vectors of an output to a graph. It panics with take's error.
-func pool(y *graph.Node, images int, name string, r datasets.Reading) *graph.Node {
-	t, err := take(y.Shape().Dimensions, images, name, r)
-	if err != nil {
-		panic(err)
-	}
-	return t.node(y)
-}
-
 // node adds the pooling to a graph.
 func (t taking) node(y *graph.Node) *graph.Node {
 	if t.axes == nil {

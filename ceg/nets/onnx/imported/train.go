@@ -1,11 +1,9 @@
 package imported
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,6 +20,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/onnx/onnxpb"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
@@ -48,8 +47,11 @@ type Trainable struct {
 	params   []nets.Param
 	weights  map[string]*onnxpb.Tensor // of the parameters, by the file's names
 	features int
-	shape    []int // of the output for few images
+	taking   taking
+	tokens   int // the second side of the output, which is tokens where taking is of one axis
 	sizes    nets.MapSizes
+	lora     LoRA
+	adapted  []matrix   // those with adapters, which alone learn
 	model    onnx.Model // its inputs are the images and the parameters, by the file's names
 }
 
@@ -192,8 +194,11 @@ func (t *Trainable) infer() error {
 				}
 			}
 		}
-		t.shape = y.Shape().Dimensions
-		t.features = pool(y, TrialImages, t.Output, datasets.Reading{Pool: t.Pool}).Shape().Dimensions[1]
+		var err error
+		if t.taking, err = take(y.Shape().Dimensions, TrialImages, t.Output, datasets.Reading{Pool: t.Pool}); err != nil {
+			panic(err) // as GoMLX's functions do
+		}
+		t.features, t.tokens = t.taking.node(y).Shape().Dimensions[1], y.Shape().Dimensions[1]
 	})
 }
 
@@ -268,10 +273,8 @@ func (t *Trainable) Values() (map[string][]float32, error) {
 	values := map[string][]float32{}
 	for _, p := range t.params {
 		w := t.weights[p.Name[len(Prefix):]]
-		v := w.Floats
-		for raw := w.Raw; len(raw) >= 4; raw = raw[4:] {
-			v = append(v, math.Float32frombits(binary.LittleEndian.Uint32(raw)))
-		}
+		v := append(slices.Clone(w.Floats), make([]float32, len(w.Raw)/4)...)
+		safetensors.Floats(v[len(w.Floats):], w.Raw)
 		if len(v) != p.Size() {
 			return nil, fmt.Errorf("%s: weights %q of shape %v have %d numbers", t.Path, w.Name, w.Dims, len(v))
 		}

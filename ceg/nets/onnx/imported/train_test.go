@@ -2,8 +2,10 @@ package imported
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,7 +14,6 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
-	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
@@ -65,83 +66,100 @@ func pytorch(t *testing.T) (m map[string]struct {
 // One step's features and gradients are PyTorch's, of two batches that go through the network
 // together.
 func TestStepIsPyTorchs(t *testing.T) {
-	on, want := backend(t), pytorch(t)
+	want := pytorch(t)
 	for _, name := range []string{"resnet", "mobilenet", "convnext", "vit"} {
 		t.Run(name, func(t *testing.T) {
 			n, err := OpenTrainable("testdata/train/"+name+".onnx", "", "", "", 32)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, w := step(t, on, n), want[name]
+			features, gradients := step(t, n)
+			w := want[name]
 			const tolerance = 1e-4
-			w.Features.check(t, "features", got.features, tolerance)
-			if len(w.Gradients) != len(got.gradients) {
-				t.Errorf("%d gradients, PyTorch has %d", len(got.gradients), len(w.Gradients))
+			w.Features.check(t, "features", features, tolerance)
+			if len(w.Gradients) != len(gradients) {
+				t.Errorf("%d gradients, PyTorch has %d", len(gradients), len(w.Gradients))
 			}
 			for name, g := range w.Gradients {
-				g.check(t, name, got.gradients[name], tolerance)
+				g.check(t, name, gradients[name], tolerance)
 			}
 		})
 	}
 }
 
-// stepped is what a step of make.py makes.
-type stepped struct {
-	features  []float32
-	gradients map[string][]float32
+// step returns the features and gradients of a step of make.py, without the names' prefix.
+func step(t *testing.T, n *Trainable) (features []float32, gradients map[string][]float32) {
+	t.Helper()
+	byName, err := n.Values()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var values [][]float32
+	for _, p := range n.params {
+		values = append(values, byName[p.Name])
+	}
+	features, gradients = run(t, n, n.params, values, 6, func(x *graph.Node) []nets.Pass {
+		half := func(from, to int) *graph.Node { return graph.SliceAxis(x, 0, graph.AxisRange(from, to)) }
+		return []nets.Pass{{Images: half(0, 3), Group: 1}, {Images: half(3, 6), Group: 2, ImageGrad: true}}
+	})
+	if !slices.ContainsFunc(gradients["images"], func(v float32) bool { return v != 0 }) {
+		t.Error("images have no gradients")
+	}
+	delete(gradients, "images")
+	for _, name := range slices.Collect(maps.Keys(gradients)) {
+		gradients[name[len(Prefix):]] = gradients[name]
+		delete(gradients, name)
+	}
+	return features, gradients
 }
 
-func step(t *testing.T, on engine.Backend, n *Trainable) stepped {
+// run computes passes of pictures: their features f, and the gradients of sum_i cos(0.7 i) f_i of
+// each pass.
+func run(t *testing.T, g nets.Graph, params []nets.Param, values [][]float32, images int, passes func(x *graph.Node) []nets.Pass) (features []float32, gradients map[string][]float32) {
 	t.Helper()
-	const size = 32
-	var images []byte
-	for k := range 6 {
-		images = append(images, image(k)...)
+	var args []any
+	for i, p := range params {
+		args = append(args, tensors.FromFlatDataAndDimensions(values[i], p.Shape...))
 	}
-	values, err := n.Values()
-	if err != nil {
-		t.Fatal(err)
-	}
-	params, features, err := n.Params(size)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var list []any
-	for _, p := range params {
-		list = append(list, tensors.FromFlatDataAndDimensions(values[p.Name], p.Shape...))
+	var pixels []byte
+	for k := range images {
+		pixels = append(pixels, image(k)...)
 	}
 	var names []string // of gradients
-	out, err := graph.MustNewExec(on.Compute, func(args []*graph.Node) []*graph.Node {
+	out, err := graph.MustNewExec(backend(t).Compute, func(args []*graph.Node) []*graph.Node {
 		byName := map[string]*graph.Node{}
 		for i, p := range params {
 			byName[p.Name] = args[i]
 		}
-		x := nets.Normalise(args[len(params)], given.Mean, given.Std)
-		g := x.Graph()
-		half := func(from, to int) *graph.Node { return graph.SliceAxis(x, 0, graph.AxisRange(from, to)) }
-		f := n.Build(byName, []nets.Pass{{Images: half(0, 3), Group: 1}, {Images: half(3, 6), Group: 2, ImageGrad: true}}, true)
-		d := graph.Cos(graph.MulScalar(graph.Iota(g, shapes.Make(dtypes.Float32, 3*features), 0), 0.7))
-		d = graph.Reshape(d, 3, features)
-		grads, of := f.Pull([]*graph.Node{d, d})
-		nodes := []*graph.Node{graph.Concatenate(f.Passes, 0), graph.ReduceAllSum(graph.Abs(of[1]))}
+		list := passes(nets.Normalise(args[len(params)], given.Mean, given.Std))
+		f := g.Build(byName, list, true)
+		var adjoints []*graph.Node
+		for _, y := range f.Passes {
+			at := graph.Iota(y.Graph(), shapes.Make(dtypes.Float32, y.Shape().Size()), 0)
+			adjoints = append(adjoints, graph.Reshape(graph.Cos(graph.MulScalar(at, 0.7)), y.Shape().Dimensions...))
+		}
+		grads, of := f.Pull(adjoints)
+		nodes := []*graph.Node{graph.Concatenate(f.Passes, 0)}
+		for i, p := range list {
+			if p.ImageGrad {
+				names, nodes = append(names, "images"), append(nodes, of[i])
+			}
+		}
 		for _, p := range params {
 			if grads[p.Name] != nil {
 				names, nodes = append(names, p.Name), append(nodes, grads[p.Name])
 			}
 		}
 		return nodes
-	}).Call(append(list, tensors.FromFlatDataAndDimensions(images, 6, size, size, 3))...)
+	}).Call(append(args, tensors.FromFlatDataAndDimensions(pixels, images, 32, 32, 3))...)
 	if err != nil {
-		t.Fatalf("%v", firstLine(err))
+		t.Fatal(firstLine(err))
 	}
-	if v := tensors.ToScalar[float32](out[1]); !(v > 0) {
-		t.Errorf("images have gradients of %v in all", v)
-	}
-	s := stepped{tensors.MustCopyFlatData[float32](out[0]), map[string][]float32{}}
+	gradients = map[string][]float32{}
 	for i, name := range names {
-		s.gradients[name[len(Prefix):]] = tensors.MustCopyFlatData[float32](out[2+i])
+		gradients[name] = tensors.MustCopyFlatData[float32](out[1+i])
 	}
-	return s
+	return tensors.MustCopyFlatData[float32](out[0]), gradients
 }
 
 // What was exported as it trains is a network like others: Dropout is left out and said.
@@ -150,8 +168,8 @@ func TestExportedInTraining(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := step(t, backend(t), n); len(s.gradients) != 5 {
-		t.Errorf("%d gradients, want 5", len(s.gradients))
+	if _, gradients := step(t, n); len(gradients) != 5 {
+		t.Errorf("%d gradients, want 5", len(gradients))
 	}
 	if notes := n.Notes(); len(notes) != 1 || notes[0] != "small.onnx: its 1 layers of Dropout are left out in training" {
 		t.Errorf("notes %q", notes)

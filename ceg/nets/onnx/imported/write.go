@@ -5,7 +5,6 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/onnx/onnxpb"
-	"github.com/ledg-go/ledg/datasets"
 )
 
 // ONNX implements nets.Graph: the file's own nodes, in evaluation mode. All names have the Prefix.
@@ -62,21 +61,19 @@ func (t *Trainable) ONNX(input string) (nets.ONNX, error) {
 	return out, nil
 }
 
-// pooled adds nodes that pool the network's output to features, like [pool].
+// pooled adds nodes that pool the network's output to features.
 func (t *Trainable) pooled(w *rewriter, x string) string {
-	average := func(x string) string { return w.op("GlobalAveragePool", []string{x}) }
-	d := t.shape
-	switch len(d) {
-	case 2:
+	of := t.taking
+	switch {
+	case of.axes == nil:
 		return x
-	case 4:
-		if d[2] == d[3] && (d[1] != d[2] || d[2] == 1) {
-			return average(x)
+	case of.axes[0] == 1 && len(of.axes) == 2:
+		x = w.transpose(x, 0, 3, 1, 2)
+	case of.axes[0] == 1:
+		if of.to-of.from < t.tokens {
+			x = w.slice(x, []int64{int64(of.from)}, []int64{int64(of.to)}, []int64{1}, []int64{1})
 		}
-		return average(w.transpose(x, 0, 3, 1, 2))
+		x = w.transpose(x, 0, 2, 1)
 	}
-	if of, err := tokens(d[1], "", t.Output, t.Pool); err == nil && t.Pool != datasets.MeanToken {
-		x = w.slice(x, []int64{int64(of.from)}, []int64{int64(of.to)}, []int64{1}, []int64{1})
-	}
-	return average(w.transpose(x, 0, 2, 1))
+	return w.op("GlobalAveragePool", []string{x})
 }

@@ -145,8 +145,11 @@ func (m *Model) Encode() ([]byte, error) {
 }
 
 // Ints, Int, Float and Constant are attributes; the last is that of an operation Constant.
-func Ints(name string, v ...int64) *Attribute { return &Attribute{Name: name, Ints: v, Type: 7} }
-func Int(name string, v int64) *Attribute     { return &Attribute{Name: name, Int: v, Type: 2} }
+func Ints[T int | int64](name string, v ...T) *Attribute {
+	return &Attribute{Name: name, Ints: Int64s(v...), Type: 7}
+}
+
+func Int(name string, v int) *Attribute       { return &Attribute{Name: name, Int: int64(v), Type: 2} }
 func Float(name string, v float32) *Attribute { return &Attribute{Name: name, Float: v, Type: 1} }
 func Constant(t *Tensor) *Attribute           { return &Attribute{Name: "value", Tensor: t, Type: 4} }
 
@@ -159,8 +162,8 @@ func (n *Node) Get(name string) *Attribute {
 }
 
 // Floats is a tensor of a shape, Integers a vector of int64.
-func Floats(name string, dims []int64, v ...float32) *Tensor {
-	return &Tensor{Name: name, Dims: dims, Type: Float32, Raw: raw(v)}
+func Floats(name string, shape []int, v ...float32) *Tensor {
+	return &Tensor{Name: name, Dims: Int64s(shape...), Type: Float32, Raw: raw(v)}
 }
 
 func Integers(v ...int64) *Tensor {
@@ -173,6 +176,14 @@ func raw(v any) []byte {
 		panic(err) // numbers have a size
 	}
 	return b
+}
+
+// Int64s converts numbers.
+func Int64s[T int | int64](v ...T) (list []int64) {
+	for _, x := range v {
+		list = append(list, int64(x))
+	}
+	return list
 }
 
 // NewValue describes a tensor value; a dimension below 0 is open.

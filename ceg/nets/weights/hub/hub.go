@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -96,7 +95,7 @@ func Open(ctx context.Context, dir, id, revision string) (*Repo, error) {
 	if err := os.MkdirAll(filepath.Dir(cached), 0o777); err != nil {
 		return nil, err
 	}
-	return r, regular.WriteFile(cached, func(w io.Writer) error { _, err := w.Write(text); return err })
+	return r, regular.Write(cached, text)
 }
 
 // read takes and checks what the hub lists of the repository.
@@ -152,6 +151,11 @@ func (r *Repo) lookup(name string) (file, error) {
 	return r.files[i], nil
 }
 
+// Path is where [Repo.Download] puts a file.
+func (r *Repo) Path(name string) string {
+	return filepath.Join(r.dir, "snapshots", r.Commit, filepath.FromSlash(name))
+}
+
 // Download downloads files into the cache and returns their paths, in order. A file that the
 // repository does not list, or whose content differs from the listed one, is an error.
 func (r *Repo) Download(ctx context.Context, names ...string) (paths []string, err error) {
@@ -163,7 +167,7 @@ func (r *Repo) Download(ctx context.Context, names ...string) (paths []string, e
 		if f.Size < 0 || f.Size > maxFile {
 			return nil, fmt.Errorf("the hub lists %q with %d bytes, want at most %d GiB", name, f.Size, maxFile>>30)
 		}
-		path := filepath.Join(r.dir, "snapshots", r.Commit, filepath.FromSlash(name))
+		path := r.Path(name)
 		info, err := os.Stat(path)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() != f.Size {
 			err = Save(ctx, r.ID, r.Commit, name, fetch.File{Size: f.Size, SHA256: f.LFS.SHA256}, path)

@@ -1,10 +1,7 @@
 package learner
 
 import (
-	"testing"
-
 	"github.com/ledg-go/ledg/ceg/config"
-	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/objective"
 )
@@ -28,26 +25,3 @@ var mixing = Stage{Reliable: true}
 
 // published are the published learning rates.
 var published = Now{Rates: Rates{Backbone: 0.003, ClassHead: 0.01, DomainHead: 0.01}}
-
-func BenchmarkStep(b *testing.B) {
-	backend, err := engine.Open("go")
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer backend.Close()
-	o := authorsOptions(nets.SmallCNN(64, config.MeanPool), 32)
-	l, err := New(backend, o, 1)
-	if err != nil {
-		b.Fatal(err)
-	}
-	batch := l.RandomBatch()
-	for b.Loop() {
-		out, err := l.Step(batch, published, mixing)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if _, err := out.Terms(); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
