@@ -16,6 +16,7 @@ import (
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/datasets"
@@ -58,28 +59,7 @@ func saveImage(d *datasets.Dataset, i int, file string) error {
 }
 
 // LabelCounts shows how many labels a run has of each domain and class.
-func LabelCounts(dir string) {
-	classes := Result(dir).Classes
-	count := map[string]map[string]int{}
-	var domains []string
-	for _, q := range Queries(dir) {
-		if count[q.Domain] == nil {
-			count[q.Domain] = map[string]int{}
-			domains = append(domains, q.Domain)
-		}
-		count[q.Domain][q.Class]++
-	}
-	slices.Sort(domains)
-	t := NewTable(slices.Concat([]string{"domain"}, classes, []string{"all"})...)
-	for _, domain := range domains {
-		row, all := []string{domain}, 0
-		for _, class := range classes {
-			row, all = append(row, fmt.Sprint(count[domain][class])), all+count[domain][class]
-		}
-		t.AddRow(append(row, fmt.Sprint(all))...)
-	}
-	Table(t, nil)
-}
+func LabelCounts(dir string) { Table(report.CrossTable(Queries(dir), false), nil) }
 
 // Predict classifies the image files in a folder, at any depth, with the model of a finished run or of
 // a site's folder. It writes a table as `ledg predict` does: .csv, .parquet or .jsonl.
