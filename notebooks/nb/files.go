@@ -59,7 +59,15 @@ func saveImage(d *datasets.Dataset, i int, file string) error {
 }
 
 // LabelCounts shows how many labels a run has of each domain and class.
-func LabelCounts(dir string) { Table(report.CrossTable(Queries(dir), false), nil) }
+func LabelCounts(dir string) {
+	t := report.CrossTable(Queries(dir), false)
+	for _, class := range Result(dir).Classes {
+		if t.Column(class) < 0 {
+			t.Notes = append(t.Notes, fmt.Sprintf("There are no labels of %s.", class))
+		}
+	}
+	Table(t, nil)
+}
 
 // Predict classifies the image files in a folder, at any depth, with the model of a finished run or of
 // a site's folder. It writes a table as `ledg predict` does: .csv, .parquet or .jsonl.
