@@ -23,10 +23,10 @@ type method struct {
 // methodsBy puts runs of one name together, in the order in which they are given.
 func methodsBy(runs []*RecordedRun, name func(*RecordedRun) string) (list []method) {
 	for _, run := range runs {
-		i := slices.IndexFunc(list, func(a method) bool { return a.name == name(run) })
+		called := name(run)
+		i := slices.IndexFunc(list, func(a method) bool { return a.name == called })
 		if i < 0 {
-			i = len(list)
-			list = append(list, method{name: name(run), title: name(run)})
+			i, list = len(list), append(list, method{name: called, title: called})
 		}
 		list[i].runs = append(list[i].runs, run)
 	}
@@ -227,6 +227,7 @@ func LabelsOver(each bool, dirs ...string) (d plots.BudgetData, err error) {
 	if err != nil {
 		return d, err
 	}
+	last := func(r *RecordedRun) (float64, error) { return 100 * r.Choices.LastEpoch.TargetAccuracy, nil }
 	names, panels := namingBy(runs, false), [][]string{targets}
 	if each {
 		panels = apart(targets)
@@ -238,18 +239,10 @@ func LabelsOver(each bool, dirs ...string) (d plots.BudgetData, err error) {
 			g.Name = panelName(panel)
 		}
 		for _, a := range methodsBy(runs, names.called) {
-			c := plots.Curve{Name: a.name, Title: a.title}
-			for _, b := range methodsBy(a.runs, (*RecordedRun).budget) {
-				values, err := b.perSeed(panel, func(r *RecordedRun) (float64, error) { return 100 * r.Choices.LastEpoch.TargetAccuracy, nil })
-				if err != nil {
-					return d, err
-				}
-				if len(values) > 0 {
-					x := b.meanLabels(panel)
-					c.Points, d.Ticks[x] = append(c.Points, plots.Point{X: x, Values: values}), b.name
-				}
+			c, err := a.overBudgets(panel, last, func(b method) (float64, error) { return b.meanLabels(panel), nil }, d.Ticks)
+			if err != nil {
+				return d, err
 			}
-			slices.SortFunc(c.Points, func(a, b plots.Point) int { return cmp.Compare(a.X, b.X) })
 			if len(c.Points) > 0 {
 				g.Curves = append(g.Curves, c)
 			}

@@ -1,9 +1,6 @@
 package report
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // chosenName is the row that is selected target by target.
 const chosenName = "selected by source validation"
@@ -36,13 +33,4 @@ func (f *Folder) chosen(t *grid) (*row, error) {
 		c.chosen = append(c.chosen, fmt.Sprintf("on %s %s (%.2f, n = %d)", target, val.rows[best].name, 100*mean, seeds))
 	}
 	return c, nil
-}
-
-// noteChosen says what was chosen.
-func (t *grid) noteChosen() {
-	for _, r := range t.rows {
-		if len(r.chosen) > 0 {
-			t.notes = append(t.notes, fmt.Sprintf("%s: for each target, the row with the highest mean accuracy on the validation images of its sources: %s.", r.name, strings.Join(r.chosen, ", ")))
-		}
-	}
 }

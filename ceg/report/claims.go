@@ -21,25 +21,46 @@ type claim struct {
 // favour counts the targets on which a mean is above the baseline's, of those that both have.
 type favour struct{ above, targets int }
 
-func (f *favour) add(difference float64) {
-	f.targets++
-	if difference > 0 {
-		f.above++
-	}
-}
-
 // String is "3 of 4".
 func (f favour) String() string { return fmt.Sprintf("%d of %d", f.above, f.targets) }
 
-// favourOf compares a row with a baseline on every target.
-func favourOf(r, baseline *row, targets []string) (f favour) {
+// onTarget is the difference of a row to a baseline on one target, paired by seed.
+type onTarget struct {
+	target string
+	result.Difference
+}
+
+// minus compares a row with a baseline on each target on which they have a seed in common.
+func (r *row) minus(baseline *row, targets []string) (list []onTarget) {
 	for _, target := range targets {
 		a, b := r.cells[target], baseline.cells[target]
 		if a == nil || b == nil {
 			continue
 		}
 		if d, err := result.Paired(a.trials, b.trials); err == nil {
-			f.add(d.Mean)
+			list = append(list, onTarget{target, d})
+		}
+	}
+	return list
+}
+
+// overTargets is the mean of differences, with the target domain as the unit.
+func overTargets(list []onTarget) (*claim, error) {
+	var means, zero []result.Trial
+	c := &claim{holm: math.NaN(), favour: favourOf(list)}
+	for _, d := range list {
+		means, zero = append(means, result.Trial{Key: d.target, Value: d.Mean}), append(zero, result.Trial{Key: d.target})
+	}
+	var err error
+	c.Difference, err = result.Paired(means, zero)
+	return c, err
+}
+
+// favourOf counts the targets in favour of a row.
+func favourOf(list []onTarget) (f favour) {
+	for _, d := range list {
+		if f.targets++; d.Mean > 0 {
+			f.above++
 		}
 	}
 	return f
@@ -59,7 +80,7 @@ func compare(grids ...*grid) {
 			if err != nil {
 				continue
 			}
-			c := &claim{Difference: d, favour: favourOf(r, t.baseline, t.targets)}
+			c := &claim{Difference: d, favour: favourOf(r.minus(t.baseline, t.targets))}
 			t.claims[r] = c
 			list = append(list, c)
 		}
@@ -157,13 +178,3 @@ func pText(p float64) string {
 
 // undecided explains the mark of differences that are not significant.
 const undecided = "~D: not significant, as the interval contains zero. With this n and spread, a true difference of D would be significant with 80% probability."
-
-// noteUndecided explains the mark where a row has it.
-func (t *grid) noteUndecided() {
-	for _, c := range t.claims {
-		if c.HasInterval() && !c.ExcludesZero() {
-			t.notes = append(t.notes, undecided)
-			return
-		}
-	}
-}

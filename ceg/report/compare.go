@@ -141,13 +141,10 @@ func runsTable(runs []*RecordedRun) *result.Table {
 		t.Notes = append(t.Notes, note)
 	}
 	t.Notes = append(t.Notes, "Every row is one run (n = 1).")
-	for _, run := range runs { // each thing once, in the order of the runs
-		for _, note := range notes("rules", run.Result) {
-			if !slices.Contains(t.Notes, note) {
-				t.Notes = append(t.Notes, note)
-			}
-		}
+	for _, run := range runs {
+		t.Notes = append(t.Notes, notes("rules", run.Result)...)
 	}
+	t.Notes = distinct(t.Notes, func(note string) string { return note })
 	return t
 }
 
@@ -186,27 +183,23 @@ func summarize(runs []*RecordedRun, rule, baseline string) (lines []line, base, 
 		return c.TargetAccuracy, nil
 	}
 	for _, set := range methodsBy(runs, (*RecordedRun).dataset) {
-		var targets []string
-		for _, of := range methodsBy(set.runs, func(r *RecordedRun) string { return r.Config.Data.Target }) {
-			targets = append(targets, of.name)
-		}
+		targets := distinct(set.runs, func(r *RecordedRun) string { return r.Config.Data.Target })
 		panels := apart(targets)
 		if len(targets) > 1 {
 			panels = append(panels, targets)
 		}
 		for _, panel := range panels {
-			from := len(lines)
-			for _, m := range methodsBy(runs, names.called) {
-				m.runs = slices.DeleteFunc(m.runs, func(r *RecordedRun) bool { return r.dataset() != set.name })
-				l := line{target: panelName(panel), name: m.name}
-				if l.trials, err = m.trials(panel, share); err != nil {
+			from, target := len(lines), panelName(panel)
+			if names.dataset {
+				target = set.name + " " + target
+			}
+			for _, m := range methodsBy(set.runs, names.called) {
+				trials, err := m.trials(panel, share)
+				if err != nil {
 					return nil, "", "", err
 				}
-				if names.dataset {
-					l.target = set.name + " " + l.target
-				}
-				if len(l.trials) > 0 {
-					lines = append(lines, l)
+				if len(trials) > 0 {
+					lines = append(lines, line{target: target, name: m.name, trials: trials})
 				}
 			}
 			here := lines[from:]

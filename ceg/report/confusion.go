@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/ledg-go/ledg/ceg/result"
 )
@@ -20,8 +19,8 @@ func (f *Folder) confusions(o TableOptions) ([]*result.Table, error) {
 	old := 0
 	for _, g := range f.groups(o.Dataset, o.Preset) {
 		budget := cmp.Or(o.Budget, f.usualBudget(g))
-		runs := slices.DeleteFunc(slices.Clone(f.Runs), func(r result.PlannedRun) bool {
-			return (group{r.Dataset, r.Preset}) != g || r.Sweep != nil || r.Budget != budget || len(o.Methods) > 0 && !slices.ContainsFunc(o.Methods, func(m string) bool { return f.means(m, r) })
+		runs := only(f.Runs, func(r result.PlannedRun) bool {
+			return groupOf(r) == g && r.Sweep == nil && r.Budget == budget && (len(o.Methods) == 0 || slices.ContainsFunc(o.Methods, func(m string) bool { return f.means(m, r) }))
 		})
 		for _, label := range labelsOf(runs) {
 			sum := confused{label: label, name: f.ArmName(withLabel(runs, label)[0]), group: g, dataset: f.titleOf(g.dataset), budget: budget, targets: map[string]bool{}, seeds: map[uint64]bool{}}
@@ -110,12 +109,8 @@ func (c *confused) table() *result.Table {
 		right, all = right+x.Correct, all+x.Total
 		t.Rows = append(t.Rows, append(cells, result.Cell{Text: fmt.Sprintf("%.2f", 100*x.Recall())}, result.Cell{Text: fmt.Sprintf("%.2f", 100*x.F1())}))
 	}
-	var seeds []string
-	for _, s := range slices.Sorted(maps.Keys(c.seeds)) {
-		seeds = append(seeds, fmt.Sprint(s))
-	}
 	t.Notes = []string{
-		fmt.Sprintf("Rows: true classes. Columns: predictions. Sums over n = %d runs: targets %s, seeds %s.", c.runs, strings.Join(slices.Sorted(maps.Keys(c.targets)), ", "), strings.Join(seeds, ", ")),
+		fmt.Sprintf("Rows: true classes. Columns: predictions. Sums over n = %d runs: targets %s, seeds %s.", c.runs, words(slices.Sorted(maps.Keys(c.targets))), words(slices.Sorted(maps.Keys(c.seeds)))),
 		fmt.Sprintf("Overall: accuracy %.2f%%, mean accuracy of the classes %.2f%%, macro-F1 %.2f%%.",
 			100*result.Tally{Correct: right, Total: all}.Share(), 100*classes.MeanRecall(), 100*classes.MacroF1()),
 	}

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/plots"
 )
@@ -63,37 +63,31 @@ func (f *Folder) Budget(o FigureOptions) (plots.BudgetData, error) {
 	targets := targetsOf(runs)
 	d.Targets, d.References = make([]plots.Target, len(targets)), make([][]plots.Reference, len(targets))
 	inLabels := slices.ContainsFunc(runs, func(r result.PlannedRun) bool { return unitOf(r.Budget) != unitOf(runs[0].Budget) })
+	place := func(b method) (float64, error) {
+		if inLabels {
+			return b.meanLabels(targets), nil
+		}
+		return strconv.ParseFloat(strings.TrimSuffix(b.name, "%"), 64)
+	}
 	for _, a := range arms {
-		budgets, err := budgetsOf(withLabel(runs, a.name))
-		if err != nil {
-			return d, err
-		}
-		whole, parts := map[string]method{}, 0
-		for i, b := range budgets {
-			whole[b.text] = a.whole(b.text, len(targets))
-			if inLabels {
-				budgets[i].value = whole[b.text].meanLabels(targets)
-			}
-			if b.text != allLabels {
-				parts++
-			}
-		}
-		slices.SortFunc(budgets, func(a, b budget) int { return cmp.Compare(a.value, b.value) })
+		parts, all := a.whole(len(targets)), a
+		all.runs = only(parts.runs, func(r *RecordedRun) bool { return r.budget() == allLabels })
+		parts.runs = only(parts.runs, func(r *RecordedRun) bool { return r.budget() != allLabels })
 		for i, target := range targets {
-			c := plots.Curve{Name: a.name, Title: a.title}
-			for _, b := range budgets {
-				values, err := whole[b.text].perSeed([]string{target}, accuracy(o.Rule))
-				if err != nil {
-					return d, err
-				}
-				switch {
-				case len(values) == 0:
-				case b.text == allLabels:
-					d.References[i] = append(d.References[i], plots.Reference{Name: fmt.Sprintf("%s, %s of the labels (n = %d)", a.title, allLabels, len(values)), Y: stat.Mean(values, nil)})
-				case parts > 1 || len(o.Methods) > 0:
-					c.Points = append(c.Points, plots.Point{X: b.value, Values: values})
-					d.Ticks[b.value] = b.text
-				}
+			values, err := all.perSeed([]string{target}, accuracy(o.Rule))
+			if err != nil {
+				return d, err
+			}
+			if len(values) > 0 {
+				d.References[i] = append(d.References[i], plots.Reference{Name: fmt.Sprintf("%s, %s of the labels (n = %d)", a.title, allLabels, len(values)), Y: stat.Mean(values, nil)})
+			}
+			ticks := map[float64]string{}
+			c, err := parts.overBudgets([]string{target}, accuracy(o.Rule), place, ticks)
+			if err != nil {
+				return d, err
+			}
+			if len(c.Points) > 1 || len(o.Methods) > 0 {
+				maps.Copy(d.Ticks, ticks)
 			}
 			if len(d.Targets[i].Curves) == maxCurves && len(o.Methods) == 0 {
 				break
@@ -118,45 +112,40 @@ func (f *Folder) Budget(o FigureOptions) (plots.BudgetData, error) {
 	return d, nil
 }
 
-// whole is an arm with the runs of a budget whose seeds have all of a number of targets.
-func (a method) whole(budget string, targets int) method {
-	done := map[uint64]int{}
+// whole is a method with the runs whose seeds have, at their budget, all of a number of targets.
+func (a method) whole(targets int) method {
+	seed := func(r *RecordedRun) string { return fmt.Sprint(r.budget(), " ", r.Config.Seed) }
+	done := map[string]int{}
 	for _, r := range a.runs {
-		if r.budget() == budget {
-			done[r.Config.Seed]++
-		}
+		done[seed(r)]++
 	}
-	a.runs = slices.DeleteFunc(slices.Clone(a.runs), func(r *RecordedRun) bool { return r.budget() != budget || done[r.Config.Seed] < targets })
+	a.runs = only(a.runs, func(r *RecordedRun) bool { return done[seed(r)] >= targets })
 	return a
 }
 
-// budget is a budget as text and as a number of labels or percents.
-type budget struct {
-	text  string
-	value float64
+// overBudgets is a method's curve over its budgets, averaged over targets, with each where place puts it.
+func (a method) overBudgets(targets []string, of value, place func(method) (float64, error), ticks map[float64]string) (plots.Curve, error) {
+	c := plots.Curve{Name: a.name, Title: a.title}
+	for _, b := range methodsBy(a.runs, (*RecordedRun).budget) {
+		values, err := b.perSeed(targets, of)
+		if err != nil {
+			return c, err
+		}
+		if len(values) == 0 {
+			continue
+		}
+		x, err := place(b)
+		if err != nil {
+			return c, err
+		}
+		c.Points, ticks[x] = append(c.Points, plots.Point{X: x, Values: values}), b.name
+	}
+	slices.SortFunc(c.Points, func(a, b plots.Point) int { return cmp.Compare(a.X, b.X) })
+	return c, nil
 }
 
 // unitOf returns "%" for a share.
 func unitOf(budget string) string { return strings.TrimLeft(budget, "0123456789.") }
-
-// budgetsOf lists the budgets of runs.
-func budgetsOf(runs []result.PlannedRun) ([]budget, error) {
-	var list []budget
-	for _, r := range runs {
-		if slices.ContainsFunc(list, func(b budget) bool { return b.text == r.Budget }) {
-			continue
-		}
-		if _, err := active.ParseBudget(r.Budget); err != nil {
-			return nil, err
-		}
-		v, err := strconv.ParseFloat(strings.TrimSuffix(r.Budget, "%"), 64)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, budget{r.Budget, v})
-	}
-	return list, nil
-}
 
 // paperCurves are the methods of the paper's accuracy curve.
 var paperCurves = []string{"uniform-ce", "ceg-ce", "ceg"}

@@ -72,11 +72,8 @@ func openMap(ctx context.Context, f *Folder, o FigureOptions, round int) (m embe
 	m.all = len(queries)
 	for _, q := range queries {
 		m.rounds = max(m.rounds, q.Round)
-		if m.sample() && !there[q.ID] {
-			continue
-		}
-		m.queried = append(m.queried, q)
 	}
+	m.queried = only(queries, func(q result.Query) bool { return !m.sample() || there[q.ID] })
 	return m, nil
 }
 
@@ -177,14 +174,9 @@ func thumbnails(out *result.Run, queries []result.Query, o FigureOptions) (list 
 // of the alphabet.
 func embedding(points []result.MapPoint) (ids []string, d plots.EmbeddingData) {
 	names := func(of func(result.MapPoint) string) (names []string, index []int) {
+		names = slices.Sorted(slices.Values(distinct(points, of)))
 		for _, p := range points {
-			names = append(names, of(p))
-		}
-		slices.Sort(names)
-		names = slices.Compact(names)
-		for _, p := range points {
-			i, _ := slices.BinarySearch(names, of(p))
-			index = append(index, i)
+			index = append(index, slices.Index(names, of(p)))
 		}
 		return names, index
 	}
@@ -198,24 +190,19 @@ func embedding(points []result.MapPoint) (ids []string, d plots.EmbeddingData) {
 	return ids, d
 }
 
-// lastRound is [Folder.one] with the images of its last query round.
-func (f *Folder) lastRound(o FigureOptions) (r result.PlannedRun, out *result.Run, queried []result.Query, err error) {
-	if r, out, err = f.one(o); err != nil {
-		return r, out, nil, err
-	}
-	queries, err := out.Queries()
-	if err != nil {
-		return r, out, nil, err
-	}
-	_, queried, err = result.LastRound(queries)
-	return r, out, queried, err
-}
-
 // drawScores compares the scores of the images queried in the last round with the other
 // candidates. The scores of the pool are not among a run's records, so they are computed again
 // with the network at the end of the run, and then saved in the run's directory.
 func drawScores(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) (*plots.Grid, error) {
-	r, out, queried, err := f.lastRound(o)
+	r, out, err := f.one(o)
+	if err != nil {
+		return nil, err
+	}
+	queries, err := out.Queries()
+	if err != nil {
+		return nil, err
+	}
+	_, queried, err := result.LastRound(queries)
 	if err != nil {
 		return nil, err
 	}
@@ -226,23 +213,6 @@ func drawScores(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) 
 	if err != nil {
 		return nil, err
 	}
-	groups, err := scoreGroups(candidates, queried)
-	if err != nil {
-		return nil, err
-	}
-	g, err := plots.Scores(t, groups)
-	if err != nil {
-		return nil, err
-	}
-	g.Note += fmt.Sprintf("%s, last query round; scores by the network at the end of the run.", caption(r, out))
-	if !out.Config.Generalization.DomainLoss {
-		g.Note += " The domain head was not trained, so representativeness has no meaning."
-	}
-	return g, nil
-}
-
-// scoreGroups are what plots.Scores takes.
-func scoreGroups(candidates []result.Candidate, queried []result.Query) ([]plots.ScoreGroup, error) {
 	groups := []plots.ScoreGroup{{Name: "Uncertainty S_u"}, {Name: "Representativeness S_r"}, {Name: "Diversity S_d"}}
 	var ids []string
 	for _, c := range candidates {
@@ -260,5 +230,13 @@ func scoreGroups(candidates []result.Candidate, queried []result.Query) ([]plots
 			groups[k].Queried = append(groups[k].Queried, groups[k].Pool[i])
 		}
 	}
-	return groups, nil
+	g, err := plots.Scores(t, groups)
+	if err != nil {
+		return nil, err
+	}
+	g.Note += fmt.Sprintf("%s, last query round; scores by the network at the end of the run.", caption(r, out))
+	if !out.Config.Generalization.DomainLoss {
+		g.Note += " The domain head was not trained, so representativeness has no meaning."
+	}
+	return g, nil
 }

@@ -212,59 +212,54 @@ func lookedAt(t *testing.T, f *Folder, root string) {
 			at[q.ID] = q.Scores.Su
 		}
 	}
-	for name, want := range map[string]int{"tsne": 54 + 60, "scores": 50} {
-		fig, still, err := f.Interactive(t.Context(), name, plots.Print(), FigureOptions{})
-		if err != nil {
-			t.Fatal(err)
+	fig, still, err := f.Map(t.Context(), plots.Print(), FigureOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(fig.IDs) != 54+60 || len(still.Panels) == 0 {
+		t.Fatalf("%d images", len(fig.IDs))
+	}
+	rounds, targets := 0, 0
+	for i, id := range fig.IDs {
+		if want := strings.Split(id, "/"); fig.Domains[i] != want[0] || fig.Classes[i] != want[1] {
+			t.Fatalf("%s is a %s of %s", id, fig.Classes[i], fig.Domains[i])
 		}
-		if len(fig.IDs) != want || len(still.Panels) == 0 {
-			t.Fatalf("%s: %d images", name, len(fig.IDs))
+		if fig.Domains[i] == "night" {
+			targets++
 		}
-		rounds, targets := 0, 0
-		for i, id := range fig.IDs {
-			if want := strings.Split(id, "/"); fig.Domains[i] != want[0] || fig.Classes[i] != want[1] {
-				t.Fatalf("%s: %s is a %s of %s", name, id, fig.Classes[i], fig.Domains[i])
-			}
-			if fig.Domains[i] == "night" {
-				targets++
-			}
-			q, ok := queried[id]
-			if want := q.Round; ok != (fig.Rounds[i] >= 0) || ok && fig.Rounds[i] != want {
-				t.Errorf("%s: %s was asked for in round %d, of %d", name, id, fig.Rounds[i], want)
-			}
-			if ok && q.Round > 0 {
-				rounds++
-			}
-			if su, ok := at[id]; name == "tsne" && (ok != !math.IsNaN(fig.Columns[0].Values[i]) || ok && fig.Columns[0].Values[i] != su) {
-				t.Errorf("%s: %s has S_u %v, want %v", name, id, fig.Columns[0].Values[i], su)
-			}
+		q, ok := queried[id]
+		if want := q.Round; ok != (fig.Rounds[i] >= 0) || ok && fig.Rounds[i] != want {
+			t.Errorf("%s was asked for in round %d, of %d", id, fig.Rounds[i], want)
 		}
-		if rounds != 4 || name == "tsne" && (targets != 60 || fig.Target != "night") {
-			t.Errorf("%s: %d of query rounds and %d of the target %s", name, rounds, targets, fig.Target)
+		if ok && q.Round > 0 {
+			rounds++
 		}
-		m, err := fig.Picture(t.Context(), 7)
-		if err != nil {
-			t.Fatal(err)
-		}
-		file, err := os.Open(filepath.Join(root, filepath.FromSlash(fig.IDs[7])))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer file.Close()
-		there, err := png.Decode(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, _, _, _ := m.At(3, 5).RGBA()
-		if want, _, _, _ := there.At(3, 5).RGBA(); got != want {
-			t.Errorf("%s: the picture of %s is another", name, fig.IDs[7])
+		if su, ok := at[id]; ok != !math.IsNaN(fig.Columns[0].Values[i]) || ok && fig.Columns[0].Values[i] != su {
+			t.Errorf("%s has S_u %v, want %v", id, fig.Columns[0].Values[i], su)
 		}
 	}
-	fig, _, err := f.Interactive(t.Context(), "tsne", plots.Print(), FigureOptions{Roots: map[string]string{"folder": filepath.Join(root, "gone")}})
+	if rounds != 4 || targets != 60 || fig.Target != "night" {
+		t.Errorf("%d of query rounds and %d of the target %s", rounds, targets, fig.Target)
+	}
+	m, err := fig.Picture(t.Context(), 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(filepath.Join(root, filepath.FromSlash(fig.IDs[7])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	there, err := png.Decode(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _, _, _ := m.At(3, 5).RGBA()
+	if want, _, _, _ := there.At(3, 5).RGBA(); got != want {
+		t.Errorf("the picture of %s is another", fig.IDs[7])
+	}
+	fig, _, err = f.Map(t.Context(), plots.Print(), FigureOptions{Roots: map[string]string{"folder": filepath.Join(root, "gone")}})
 	if err != nil || fig.Picture != nil || !strings.Contains(fig.NoPictures, "gone") {
 		t.Errorf("without the folder: %v, %v", fig.NoPictures, err)
-	}
-	if _, _, err := f.Interactive(t.Context(), "epochs", plots.Print(), FigureOptions{}); err == nil || !strings.Contains(err.Error(), "want one of tsne, scores") {
-		t.Errorf("epochs: %v", err)
 	}
 }

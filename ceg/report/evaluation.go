@@ -3,7 +3,6 @@ package report
 import (
 	_ "embed"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"text/template"
@@ -38,25 +37,16 @@ func (run *RecordedRun) Table() *result.Table {
 		},
 	}
 	without := run.Config.Data.Target == config.NoTarget // so there is nothing to say of a target
-	if without {
-		t.Columns = slices.Delete(t.Columns, 3, 5)
-	}
 	for _, rule := range run.Choices.Rules() {
-		if without {
-			if c := rule.Choice; c != nil && c.SourceVal.Total > 0 {
-				t.AddRow(rule.Title, fmt.Sprint(c.Epoch+1), fmt.Sprint(c.Labels), percent(c.SourceVal))
-			}
-			continue
-		}
-		c := rule.Choice
-		if c == nil {
+		switch c := rule.Choice; {
+		case c != nil && (!without || c.SourceVal.Total > 0):
+			t.AddRow(rule.Title, fmt.Sprint(c.Epoch+1), fmt.Sprint(c.Labels), percent(c.Target), c.Target.String(), percent(c.SourceVal))
+		case !without:
 			t.AddRow(rule.Title, "-", "-", "-", "-", "-")
-			continue
 		}
-		t.AddRow(rule.Title, fmt.Sprint(c.Epoch+1), fmt.Sprint(c.Labels), percent(c.Target), c.Target.String(), percent(c.SourceVal))
 	}
-	if t.Rows == nil {
-		t.Columns = nil
+	if without {
+		t = t.Pick(func(column int) bool { return t.Rows != nil && column != 3 && column != 4 })
 	}
 	if r := run.Result; r != nil {
 		t.Title = fmt.Sprintf("%s: %s on %s, target %s, preset %s, seed %d", run.Path, run.Config.Arm().Name(), TitleOfRun(run.Run, r.Target), r.Target, r.Preset, r.Seed)
@@ -79,6 +69,9 @@ var noteTemplates = template.Must(template.New("").Funcs(template.FuncMap{
 	"upper":         func(s string) string { return strings.ToUpper(s[:1]) + s[1:] },
 	"withoutTarget": func() string { return result.WithoutTarget },
 	"few":           few,
+	"join":          strings.Join,
+	"chosenName":    func() string { return chosenName },
+	"undecided":     func() string { return undecided },
 }).Parse(noteText))
 
 // notes executes a template of notes below a table, of which each is a line.

@@ -157,25 +157,20 @@ func (o FigureOptions) has(r result.PlannedRun) bool {
 }
 
 // choose returns the runs that the options and the condition choose. Two runs
-// with the same label, target and seed are an error: they are of studies that
-// mean different things by it.
+// with the same label, target and seed are an error.
 func (f *Folder) choose(o FigureOptions, want func(result.PlannedRun) bool) ([]result.PlannedRun, error) {
 	var list []result.PlannedRun
 	dirs := map[string]string{}
-	for _, r := range f.Runs {
-		if !o.has(r) {
-			continue
-		}
+	for _, r := range only(f.Runs, o.has) {
 		if r.Preset != o.Preset && r.Sweep == nil {
 			r.Method, r.Variant = r.Label()+", preset "+r.Preset, ""
 		}
 		if !want(r) {
 			continue
 		}
-		if dir, ok := dirs[r.Key()]; ok && dir != r.Dir {
-			return nil, fmt.Errorf("two studies have the run %s, in %s and %s: select a study with --plan, one of %s", r.Key(), dir, r.Dir, strings.Join(f.Plans, ", "))
+		if err := f.once(dirs, r); err != nil {
+			return nil, err
 		}
-		dirs[r.Key()] = r.Dir
 		list = append(list, r)
 	}
 	return list, nil
@@ -183,14 +178,15 @@ func (f *Folder) choose(o FigureOptions, want func(result.PlannedRun) bool) ([]r
 
 // targetsOf lists the targets of runs.
 func targetsOf(runs []result.PlannedRun) []string {
-	var list []string
-	for _, r := range runs {
-		if !slices.Contains(list, r.Target) {
-			list = append(list, r.Target)
-		}
-	}
-	slices.Sort(list)
-	return list
+	return slices.Sorted(slices.Values(distinct(runs, func(r result.PlannedRun) string { return r.Target })))
+}
+
+// labelsOf lists the labels of runs, as they first occur.
+func labelsOf(runs []result.PlannedRun) []string { return distinct(runs, result.PlannedRun.Label) }
+
+// withLabel returns the runs that have the label.
+func withLabel(runs []result.PlannedRun, label string) []result.PlannedRun {
+	return only(runs, func(r result.PlannedRun) bool { return r.Label() == label })
 }
 
 // perSeed returns accuracies of the finished runs, which are of one label, in the order of the seeds, each

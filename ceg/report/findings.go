@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -48,7 +49,6 @@ type finding struct {
 type difference struct {
 	budget         string
 	seeds, targets *claim
-	favour, of     int
 }
 
 // Findings makes the table of findings from FindingsFile in a folder of records: a row per question
@@ -60,14 +60,14 @@ func Findings(dir string) (*result.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	from := records{dir, map[string]map[string]map[string]arm{}}
+	folders := map[string]*Folder{} // by path and plan
 	var list []finding
 	if err := yaml.UnmarshalWithOptions(data, &list, yaml.Strict()); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	differences := make([][]difference, len(list))
 	for i, q := range list {
-		if differences[i], err = q.compare(from); err != nil {
+		if differences[i], err = q.compare(dir, folders); err != nil {
 			return nil, fmt.Errorf("%s: %q, %w", path, q.Question, err)
 		}
 	}
@@ -78,7 +78,7 @@ func Findings(dir string) (*result.Table, error) {
 		for _, text := range []string{
 			q.each(differences[i], difference.difference),
 			q.each(differences[i], func(a difference, overTargets bool) string { return fmt.Sprint(a.over(overTargets).N) }),
-			q.each(differences[i], func(a difference, _ bool) string { return fmt.Sprint(a.favour) }) + fmt.Sprintf(" of %d", differences[i][0].of),
+			q.each(differences[i], func(a difference, _ bool) string { return fmt.Sprint(a.targets.favour.above) }) + fmt.Sprintf(" of %d", differences[i][0].targets.favour.targets),
 			q.Equal, q.Evidence + "; " + q.verdict(differences[i]),
 		} {
 			row = append(row, result.Cell{Text: text})
@@ -93,35 +93,42 @@ func Findings(dir string) (*result.Table, error) {
 	return t, nil
 }
 
-// compare compares the finding's arms at its budgets, with corrected p-values: over those of a
+// pair is a row of a table at a budget with the row that it is compared with.
+type pair struct {
+	budget        string
+	row, baseline *row
+	targets       []string
+	own           bool // of the finding, not only of its family of tests
+}
+
+// compare compares the finding's rows at its budgets, with corrected p-values: over those of a
 // primary comparison, else over all differences of the study to the baseline. Those of two studies
 // are not corrected, and have none.
-func (q finding) compare(from records) ([]difference, error) {
-	row, baseline, err := q.arms(from)
+func (q finding) compare(dir string, folders map[string]*Folder) ([]difference, error) {
+	pairs, err := q.pairs(dir, folders)
 	if err != nil {
 		return nil, err
 	}
 	byBudget := map[string]difference{}
 	var seeds, targets []*claim
-	for budget, arms := range row {
-		base := baseline[budget][q.Baseline]
-		seen := map[string]bool{base.runs: true, arms[q.Row].runs: true}
-		for label, a := range arms {
-			own := label == q.Row
-			if !own && (q.Primary || q.BaselineStudy != "" || seen[a.runs] || len(a.trials) != len(base.trials)) {
-				continue
+	for _, p := range pairs {
+		if !p.own && (q.Primary || q.BaselineStudy != "") {
+			continue
+		}
+		over, err := result.Paired(p.row.overTargets(p.targets).trials, p.baseline.overTargets(p.targets).trials)
+		list := p.row.minus(p.baseline, p.targets)
+		if err != nil || len(list) < len(p.targets) {
+			if p.own && slices.Contains(q.Budgets, p.budget) {
+				return nil, fmt.Errorf("budget %s: the rows have no seed in common on every target", p.budget)
 			}
-			seen[a.runs] = true
-			d, err := compareTrials(a.trials, base.trials)
-			if err != nil && own && slices.Contains(q.Budgets, budget) {
-				return nil, fmt.Errorf("budget %s: %w", budget, err)
-			} else if err != nil {
-				continue // no seed in common
-			}
-			if seeds, targets = append(seeds, d.seeds), append(targets, d.targets); own {
-				d.budget = budget
-				byBudget[budget] = d
-			}
+			continue
+		}
+		d := difference{p.budget, &claim{Difference: over, holm: math.NaN()}, nil}
+		if d.targets, err = overTargets(list); err != nil {
+			return nil, err
+		}
+		if seeds, targets = append(seeds, d.seeds), append(targets, d.targets); p.own {
+			byBudget[p.budget] = d
 		}
 	}
 	if q.BaselineStudy == "" {
@@ -139,125 +146,70 @@ func (q finding) compare(from records) ([]difference, error) {
 	return list, nil
 }
 
-// arm has the accuracies of an arm's runs, by target.
-type arm struct {
-	runs   string // the folder of the first
-	trials map[string][]result.Trial
-}
-
-// arms returns the arms that the finding compares, and those with its baseline, by budget and label.
-func (q finding) arms(from records) (row, baseline map[string]map[string]arm, err error) {
+// pairs are the rows of the finding's study, or before and after adaptation, with their baselines.
+func (q finding) pairs(dir string, folders map[string]*Folder) (list []pair, err error) {
 	if q.Gains != "" {
-		row, baseline = map[string]map[string]arm{}, map[string]map[string]arm{}
 		for _, budget := range q.Budgets {
-			after, before, err := gainTrials(filepath.Join(from.dir, filepath.FromSlash(q.Gains)), q.Row, budget)
+			after, before, err := gainTrials(filepath.Join(dir, filepath.FromSlash(q.Gains)), q.Row, budget)
 			if err != nil {
-				return nil, nil, err
+				return nil, err
 			}
-			row[budget], baseline[budget] = map[string]arm{q.Row: {"after", after}}, map[string]arm{q.Baseline: {"before", before}}
+			list = append(list, pair{budget, after, before, slices.Sorted(maps.Keys(after.cells)), true})
 		}
-		return row, baseline, nil
+		return list, nil
 	}
-	if row, err = from.arms(q, q.Study); err != nil || q.BaselineStudy == "" {
-		return row, row, err
-	}
-	baseline, err = from.arms(q, q.BaselineStudy)
-	return row, baseline, err
-}
-
-// records are the arms that were read in a folder of records, by study and plan.
-type records struct {
-	dir  string
-	read map[string]map[string]map[string]arm
-}
-
-// arms reads the accuracies of a study's finished runs at the last epoch, once, by budget and label.
-func (r records) arms(q finding, study string) (map[string]map[string]arm, error) {
-	var plans []string
-	if q.Plan != "" && study == q.Study {
-		plans = []string{q.Plan}
-	}
-	key := study + " " + strings.Join(plans, " ")
-	if arms, ok := r.read[key]; ok {
-		return arms, nil
-	}
-	f, err := Open(filepath.Join(r.dir, filepath.FromSlash(study)), plans...)
-	if err != nil {
-		return nil, err
-	}
-	o, err := FigureOptions{}.withDefaults(f)
-	if err != nil {
-		return nil, err
-	}
-	runs, err := f.choose(o, func(r result.PlannedRun) bool { return r.Sweep == nil })
-	if err != nil {
-		return nil, err
-	}
-	arms := map[string]map[string]arm{}
-	for _, run := range runs {
-		out, err := f.Outcome(run)
+	grids := func(study, plan, baseline string) ([]*grid, error) {
+		key := study + " " + plan
+		if folders[key] == nil {
+			plans := slices.DeleteFunc([]string{plan}, func(name string) bool { return name == "" })
+			if folders[key], err = Open(filepath.Join(dir, filepath.FromSlash(study)), plans...); err != nil {
+				return nil, err
+			}
+		}
+		f := folders[key]
+		o, err := FigureOptions{}.withDefaults(f)
 		if err != nil {
 			return nil, err
 		}
-		if out == nil {
+		return f.budgetGrids(group{o.Dataset, o.Preset}, TableOptions{Rule: o.Rule, Measure: measures[0].name, Baseline: baseline})
+	}
+	study, plan := q.Study, q.Plan
+	if q.BaselineStudy != "" {
+		study, plan = q.BaselineStudy, ""
+	}
+	baselines, err := grids(study, plan, q.Baseline)
+	if err != nil {
+		return nil, err
+	}
+	rows := baselines
+	if q.BaselineStudy != "" {
+		if rows, err = grids(q.Study, q.Plan, ""); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range rows {
+		i := slices.IndexFunc(baselines, func(b *grid) bool { return b.budget == t.budget && b.baseline != nil })
+		if i < 0 {
 			continue
 		}
-		c, err := choiceBy(out, o.Rule)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", run.Dir, err)
+		own := meant(t.rows, q.Row)
+		for _, r := range t.rows {
+			if baseline := baselines[i].baseline; r != baseline {
+				list = append(list, pair{t.budget, r, baseline, t.targets, slices.Contains(own, r)})
+			}
 		}
-		if arms[run.Budget] == nil {
-			arms[run.Budget] = map[string]arm{}
-		}
-		a := arms[run.Budget][run.Label()]
-		if a.trials == nil {
-			a = arm{run.Dir, map[string][]result.Trial{}}
-			arms[run.Budget][run.Label()] = a
-		}
-		a.trials[run.Target] = append(a.trials[run.Target], result.Trial{Key: fmt.Sprint(run.Seed), Value: c.TargetAccuracy})
 	}
-	r.read[key] = arms
-	return arms, nil
-}
-
-// compareTrials compares two arms on every target, over seeds and over targets.
-func compareTrials(row, baseline map[string][]result.Trial) (a difference, err error) {
-	var names []string
-	for target := range row {
-		names = append(names, target)
-	}
-	slices.Sort(names)
-	var means, zero []result.Trial
-	for _, target := range names {
-		d, err := result.Paired(row[target], baseline[target])
-		if err != nil {
-			return a, fmt.Errorf("target %s: %w", target, err)
-		}
-		if a.of++; d.Mean > 0 {
-			a.favour++
-		}
-		means, zero = append(means, result.Trial{Key: target, Value: d.Mean}), append(zero, result.Trial{Key: target})
-	}
-	over, err := result.Paired(result.OverTargets(row, names), result.OverTargets(baseline, names))
-	if err != nil {
-		return a, err
-	}
-	a.seeds = &claim{Difference: over, holm: math.NaN()}
-	if over, err = result.Paired(means, zero); err != nil {
-		return a, err
-	}
-	a.targets = &claim{Difference: over, holm: math.NaN()}
-	return a, nil
+	return list, nil
 }
 
 // gainTrials reads the accuracies after and before adaptation from a file with a line of JSON per run.
-func gainTrials(path, selection, budget string) (after, before map[string][]result.Trial, err error) {
+func gainTrials(path, selection, budget string) (after, before *row, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer f.Close()
-	after, before = map[string][]result.Trial{}, map[string][]result.Trial{}
+	after, before = &row{cells: map[string]*sample{}}, &row{cells: map[string]*sample{}}
 	mark := "-" + strings.Replace(budget, "%", "pct", 1) + "-s" // in the run's name
 	s := bufio.NewScanner(f)
 	s.Buffer(nil, 1<<20)
@@ -272,11 +224,11 @@ func gainTrials(path, selection, budget string) (after, before map[string][]resu
 		}
 		if a, ok := r.Adapted[selection]; ok && strings.Contains(r.Run, mark) {
 			key := fmt.Sprint(r.Seed)
-			after[r.Target] = append(after[r.Target], result.Trial{Key: key, Value: a.After})
-			before[r.Target] = append(before[r.Target], result.Trial{Key: key, Value: a.Before})
+			after.enter(r.Target, result.Trial{Key: key, Value: a.After})
+			before.enter(r.Target, result.Trial{Key: key, Value: a.Before})
 		}
 	}
-	if len(after) == 0 {
+	if len(after.cells) == 0 {
 		err = errors.New(path + ": no run has the selection " + selection)
 	}
 	return after, before, cmp.Or(s.Err(), err)

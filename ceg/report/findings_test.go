@@ -6,35 +6,29 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// A finding has the mean over seeds and over targets, and counts the targets above zero.
-func TestCompareTrials(t *testing.T) {
-	trials := func(values ...float64) (list []result.Trial) {
-		for i, v := range values {
-			list = append(list, result.Trial{Key: string(rune('1' + i)), Value: v})
+// A row is compared on each target and over them; a target without a counterpart is left out.
+func TestMinus(t *testing.T) {
+	of := func(cells map[string][]float64) *row {
+		r := &row{cells: map[string]*sample{}}
+		for target, values := range cells {
+			r.cells[target] = &sample{trials(values)}
 		}
-		return list
+		return r
 	}
-	row := map[string][]result.Trial{"a": trials(0.5, 0.6, 0.7), "b": trials(0.4, 0.4, 0.4), "c": trials(0.3, 0.2, 0.1)}
-	baseline := map[string][]result.Trial{"a": trials(0.4, 0.4, 0.4), "b": trials(0.3, 0.3, 0.3), "c": trials(0.3, 0.3, 0.3)}
-	a, err := compareTrials(row, baseline)
+	a := of(map[string][]float64{"a": {0.5, 0.6, 0.7}, "b": {0.4, 0.4, 0.4}, "c": {0.3, 0.2, 0.1}})
+	b := of(map[string][]float64{"a": {0.4, 0.4, 0.4}, "b": {0.3, 0.3, 0.3}, "c": {0.3, 0.3, 0.3}})
+	over, err := overTargets(a.minus(b, []string{"a", "b", "c"}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := (0.2 + 0.1 - 0.1) / 3
-	if a.seeds.N != 3 || a.favour != 2 || a.of != 3 || math.Abs(a.seeds.Mean-want) > 1e-12 || math.Abs(a.targets.Mean-want) > 1e-12 {
-		t.Errorf("%+v, %+v, %+v, want a mean of %g", a, a.seeds, a.targets, want)
+	if want := (0.2 + 0.1 - 0.1) / 3; over.N != 3 || over.favour != (favour{2, 3}) || math.Abs(over.Mean-want) > 1e-12 || over.SD < 0.1 {
+		t.Errorf("%+v, want a mean of %g", over, want)
 	}
-	// Every seed has the same mean over targets, and the targets differ.
-	if a.seeds.SD > 1e-12 || a.targets.SD < 0.1 {
-		t.Errorf("deviations %g over seeds and %g over targets", a.seeds.SD, a.targets.SD)
-	}
-	delete(baseline, "c")
-	if _, err := compareTrials(row, baseline); err == nil || !strings.Contains(err.Error(), "target c") {
-		t.Errorf("a target without a baseline: %v", err)
+	delete(b.cells, "c")
+	if list := a.minus(b, []string{"a", "b", "c"}); len(list) != 2 {
+		t.Errorf("%d differences without a baseline on a target", len(list))
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
@@ -138,4 +140,38 @@ func (f *Folder) Failures() ([]Failure, error) {
 		list = append(list, Failure{r, errors.New(text)})
 	}
 	return list, nil
+}
+
+// distinct lists what items have, as it first occurs.
+func distinct[T any, K comparable](items []T, of func(T) K) (list []K) {
+	for _, item := range items {
+		if k := of(item); !slices.Contains(list, k) {
+			list = append(list, k)
+		}
+	}
+	return list
+}
+
+// only returns the items that are kept.
+func only[T any](items []T, keep func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(items), func(item T) bool { return !keep(item) })
+}
+
+// words lists items, with commas.
+func words[T any](items []T) string {
+	list := make([]string, len(items))
+	for i, item := range items {
+		list[i] = fmt.Sprint(item)
+	}
+	return strings.Join(list, ", ")
+}
+
+// once is the error of a second run with the label, target and seed of another: studies mean different
+// things by it. dirs are the folders of those that were seen.
+func (f *Folder) once(dirs map[string]string, r result.PlannedRun) error {
+	if dir, ok := dirs[r.Key()]; ok && dir != r.Dir {
+		return fmt.Errorf("%s: two studies have the run %s, in %s and %s: select a study with --plan, one of %s", f.Path, r.Key(), dir, r.Dir, strings.Join(f.Plans, ", "))
+	}
+	dirs[r.Key()] = r.Dir
+	return nil
 }

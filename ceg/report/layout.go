@@ -139,13 +139,10 @@ func (r *row) size(samples []func(*row) *sample) (text string, same bool) {
 		}
 		least, most = min(least, sum.N), max(most, sum.N)
 	}
-	switch {
-	case most == 0:
+	if most == 0 {
 		return "", true
-	case least == most:
-		return fmt.Sprint(most), true
 	}
-	return fmt.Sprintf("%d to %d", least, most), false
+	return span(least, most), least == most
 }
 
 // meanSD formats a cell, with its n unless that stands in the row.
@@ -186,23 +183,15 @@ func (t *grid) long() *result.Table {
 			if sum == nil {
 				continue
 			}
-			cells := []string{t.spec.Name, t.group.dataset, t.group.preset, r.budget, t.o.Rule, r.typed(), r.Method, r.Variant, names[i]}
-			within := *sum
-			within.Low, within.High = max(sum.Low, 0), min(sum.High, 1) // NaN stays
-			cells = append(append(cells, fmt.Sprint(sum.N)), percents(&within, true)...)
 			whole := names[i] == "average" || len(t.targets) == 1
-			cells = append(cells, make([]string, 8)...)
+			cells := []string{t.spec.Name, t.group.dataset, t.group.preset, r.budget, t.o.Rule, r.typed(), r.Method, r.Variant, names[i], fmt.Sprint(sum.N),
+				number(100*sum.Mean, "%.4f"), number(100*sum.SD, "%.4f"), number(100*max(sum.Low, 0), "%.4f"), number(100*min(sum.High, 1), "%.4f")}
+			claimed := make([]string, 8)
 			if c := t.claims[r]; c != nil && whole {
-				list := append([]string{t.baseline.typed(), fmt.Sprint(c.N)}, percents(&c.Summary, false)...)
-				for _, p := range []float64{c.P, c.SignFlip, c.holm} {
-					text := ""
-					if !math.IsNaN(p) {
-						text = fmt.Sprintf("%.6g", p)
-					}
-					list = append(list, text)
-				}
-				copy(cells[14:], list)
+				claimed = []string{t.baseline.typed(), fmt.Sprint(c.N), number(100*c.Mean, "%.4f"), number(100*c.Low, "%.4f"), number(100*c.High, "%.4f"),
+					number(c.P, "%.6g"), number(c.SignFlip, "%.6g"), number(c.holm, "%.6g")}
 			}
+			cells = append(cells, claimed...)
 			for _, d := range published {
 				v, ok := r.Averages[d]
 				if r.other {
@@ -218,101 +207,86 @@ func (t *grid) long() *result.Table {
 	return table
 }
 
-// percents formats mean, standard deviation if wanted, and interval.
-func percents(s *result.Summary, sd bool) []string {
-	out := []string{fmt.Sprintf("%.4f", 100*s.Mean)}
-	values := []float64{s.Low, s.High}
-	if sd {
-		values = []float64{s.SD, s.Low, s.High}
+// number formats a number, empty for NaN.
+func number(v float64, format string) string {
+	if math.IsNaN(v) {
+		return ""
 	}
-	for _, v := range values {
-		text := ""
-		if s.HasInterval() {
-			text = fmt.Sprintf("%.4f", 100*v)
-		}
-		out = append(out, text)
-	}
-	return out
+	return fmt.Sprintf(format, v)
+}
+
+// gridNotes is what the notes below a table say besides the numbers.
+type gridNotes struct {
+	TableOptions
+	At, Preset, Networks, LabelCount, Dataset, Versions, PaperSource string
+	Targets                                                          int
+	Oracle, OfPaper, Elsewhere                                       bool
+	// Names, Chosen and the lists of rows that lack runs are in the order of the rows; Few lists rows by n.
+	Names, Chosen, Missing, Unplanned, None []string
+	Few                                     map[int][]string
+	// Minus is the baseline, empty for none. Warned are the rows with each of the warnings.
+	Minus            string
+	Undecided        bool
+	Claims, Warnings []string
+	Warned           map[string][]string
 }
 
 // addNotes says what a reader has to know besides the numbers.
 func (t *grid) addNotes() {
-	note := func(format string, args ...any) { t.notes = append(t.notes, fmt.Sprintf(format, args...)) }
-	note("mean ± standard deviation (divisor n - 1) over n seeds, %s (--rule %s).", atRule(t.o.Rule), t.o.Rule)
-	if t.o.SourceVal {
-		note("Accuracies are on the sources' validation images, whose labels do not count towards the budget. Columns name the held-out target, which is not used.")
-	}
-	switch t.o.Measure {
-	case "macro-f1":
-		note("macro-F1: the unweighted mean over classes of F1 = 2 correct / (images + predictions).")
-	case "mean-recall":
-		note("mean accuracy of the classes: the unweighted mean over classes of their accuracies.")
-	}
-	if len(t.targets) > 1 {
-		note("average: for each seed finished on all targets, the mean over targets; then mean ± standard deviation over seeds.")
-	}
-	switch {
-	case t.o.Rule == "best_target":
-		note("best_target uses the test labels. Compare it only with papers that report it.")
-	case t.o.Rule == "best_source_val" && t.oracle:
-		note("best_source_val uses the labels of the source validation splits, which do not count towards the budget.")
-	}
+	d := gridNotes{TableOptions: t.o, At: atRule(t.o.Rule), Preset: t.group.preset, Networks: strings.Join(t.networks, " or "), Dataset: t.dataset, PaperSource: PaperSource,
+		Targets: len(t.targets), Oracle: t.oracle, OfPaper: len(t.spec.Rows) > 0, Elsewhere: !slices.Contains(t.spec.Datasets, t.group.dataset),
+		Few: map[int][]string{}, Claims: t.claimNotes, Warned: map[string][]string{}}
 	if t.labels[1] > 0 {
-		note("preset %s, %s, %s.", t.group.preset, strings.Join(t.networks, " or "), labelsText(t.labels))
+		d.LabelCount = labelsText(t.labels)
 	}
-	t.noteNames()
-	t.noteChosen()
-	t.noteVersions()
-	t.noteSizes()
-	t.noteMissing()
 	if t.baseline != nil {
-		note("minus %s: differences of the averages over targets, paired by seed, with a 95%% Student-t interval, not corrected for the number of rows.", t.baseline.short)
-		if len(t.targets) > 1 {
-			note("targets above: those on which the mean over seeds is above %s.", t.baseline.short)
-		}
-		t.noteUndecided()
-		t.notes = append(t.notes, t.claimNotes...)
-		t.noteWarnings()
+		d.Minus = t.baseline.short
 	}
-	if len(t.spec.Rows) > 0 {
-		note("paper: averages of five runs with ResNet-18 at 224 px, by a model selection that it does not state (%s).", PaperSource)
-		if !slices.Contains(t.spec.Datasets, t.group.dataset) {
-			note("Our results are on %s and the paper's are not: compare orders, not values.", t.dataset)
-		}
-	}
-}
-
-// noteWarnings passes on what the differences warn of, each thing once.
-func (t *grid) noteWarnings() {
-	var texts []string
-	rows := map[string][]string{}
-	for _, r := range t.rows {
-		if c := t.claims[r]; c != nil {
-			for _, w := range c.Warnings {
-				if rows[w] == nil {
-					texts = append(texts, w)
-				}
-				rows[w] = append(rows[w], r.short)
-			}
-		}
-	}
-	for _, w := range texts {
-		t.notes = append(t.notes, fmt.Sprintf("minus %s, %s: %s.", t.baseline.short, strings.Join(rows[w], ", "), w))
-	}
-}
-
-// noteNames lists the short names, by which notes and heads call the rows, and the labels that
-// the command line takes.
-func (t *grid) noteNames() {
+	_, samples := t.columns()
 	var names []string
 	for _, r := range t.rows {
+		names = append(names, r.short)
+		least, done := 0, 0
+		for _, s := range samples {
+			if sum := s(r).summary(); sum != nil && (least == 0 || sum.N < least) {
+				least = sum.N
+			}
+		}
+		if 0 < least && least < result.Enough {
+			d.Few[least] = append(d.Few[least], r.short)
+		}
 		if r.planned > 0 && !r.other && r.short != r.label {
-			names = append(names, fmt.Sprintf("%s is %s (%q)", r.short, r.name, r.label))
+			d.Names = append(d.Names, fmt.Sprintf("%s is %s (%q)", r.short, r.name, r.label))
+		}
+		if len(r.chosen) > 0 {
+			d.Chosen = append(d.Chosen, r.chosen...)
+		}
+		for _, s := range r.cells {
+			done += len(s.trials)
+		}
+		switch {
+		case r.Method == "":
+			d.None = append(d.None, r.Name)
+		case r.planned == 0 && r.Needs != "": // the row says so
+		case r.planned == 0:
+			d.Unplanned = append(d.Unplanned, r.name)
+		case done < r.planned:
+			d.Missing = append(d.Missing, fmt.Sprintf("%s (%d of %d runs finished)", r.short, done, r.planned))
+		}
+		c := t.claims[r]
+		if c == nil {
+			continue
+		}
+		d.Undecided = d.Undecided || c.HasInterval() && !c.ExcludesZero()
+		for _, w := range c.Warnings {
+			if d.Warned[w] == nil {
+				d.Warnings = append(d.Warnings, w)
+			}
+			d.Warned[w] = append(d.Warned[w], r.short)
 		}
 	}
-	if len(names) > 0 {
-		t.notes = append(t.notes, fmt.Sprintf("Short names, and names on the command line: %s.", strings.Join(names, "; ")))
-	}
+	d.Versions = t.versions.note(names)
+	t.notes = append(t.notes, notes("grid", d)...)
 }
 
 // typed is what a program calls the row: as the paper does, or as its runs are typed.
@@ -328,63 +302,4 @@ func labelsText(n [2]int) string {
 		return fmt.Sprintf("%d labels", n[0])
 	}
 	return fmt.Sprintf("%d to %d labels by target", n[0], n[1])
-}
-
-// noteVersions names the versions of the numbers.
-func (t *grid) noteVersions() {
-	var names []string
-	for _, r := range t.rows {
-		names = append(names, r.short)
-	}
-	if note := t.versions.note(names); note != "" {
-		t.notes = append(t.notes, note)
-	}
-}
-
-// noteSizes says where n is too small.
-func (t *grid) noteSizes() {
-	few := map[int][]string{}
-	for _, r := range t.rows {
-		_, samples := t.columns()
-		least := 0
-		for _, s := range samples {
-			if sum := s(r).summary(); sum != nil && (least == 0 || sum.N < least) {
-				least = sum.N
-			}
-		}
-		few[least] = append(few[least], r.short)
-	}
-	for n := 1; n < result.Enough; n++ {
-		if len(few[n]) > 0 {
-			t.notes = append(t.notes, fmt.Sprintf("n = %d is too few seeds for a standard deviation and an interval: %s.", n, strings.Join(few[n], ", ")))
-		}
-	}
-}
-
-// noteMissing names what is missing.
-func (t *grid) noteMissing() {
-	var missing, unplanned, none []string
-	for _, r := range t.rows {
-		done := 0
-		for _, s := range r.cells {
-			done += len(s.trials)
-		}
-		switch {
-		case r.Method == "":
-			none = append(none, r.Name)
-		case r.planned == 0 && r.Needs != "": // the row says so
-		case r.planned == 0:
-			unplanned = append(unplanned, r.name)
-		case done < r.planned:
-			missing = append(missing, fmt.Sprintf("%s (%d of %d runs finished)", r.short, done, r.planned))
-		}
-	}
-	for _, n := range []struct {
-		text string
-		list []string
-	}{{"Incomplete, see ledg study status", missing}, {"In no study of this folder", unplanned}, {"Not in ledg", none}} {
-		if len(n.list) > 0 {
-			t.notes = append(t.notes, fmt.Sprintf("%s: %s.", n.text, strings.Join(n.list, ", ")))
-		}
-	}
 }

@@ -15,6 +15,7 @@ import (
 // set where the runs differ in them, and by other settings where runs that would have one name do.
 type naming struct {
 	weights, budget, dataset bool
+	oneRate                  bool                        // every run has one learning rate
 	settings                 map[string][]config.Setting // by the name without them
 	data                     map[string]string           // by the digest of the data, what it is called if that differs
 	methods                  map[string]string           // by the name without the method, the one method or "" for several
@@ -22,14 +23,24 @@ type naming struct {
 
 // unnamed are settings by which no run is called: those that arms or a table's columns state, that pair
 // runs, or that follow from others.
-var unnamed = append([]string{"method", "preset", "seed", "data.target", "data.dataset", "data.labels", "data.split_seed", "exploration.budget", "exploration.initial_share",
-	"network.weights", "schedule.timing", "schedule.query_after", "schedule.query_shares"}, byArm...)
+var unnamed = []string{"method", "preset", "seed", "data.target", "data.dataset", "data.labels", "data.split_seed", "exploration.budget", "exploration.initial_share",
+	"network.weights", "schedule.timing", "schedule.query_after", "schedule.query_shares", "exploration.strategy", "generalization.objective", "exploration.initial",
+	"exploration.strategy_code", "exploration.initial_code", "generalization.objective_code"}
 
 func newNaming(runs []*RecordedRun) naming { return namingBy(runs, true) }
 
 // namingBy is [newNaming], in which budgets tell runs apart or, as on an axis of labels, do not.
 func namingBy(runs []*RecordedRun, budgets bool) (n naming) {
-	for _, run := range runs[1:] {
+	n.oneRate = true
+	all := config.Settings()
+	for _, run := range runs {
+		rates := map[string]bool{}
+		for _, s := range all {
+			if isRate(s) {
+				rates[s.Text(run.Config)] = true
+			}
+		}
+		n.oneRate = n.oneRate && len(rates) == 1
 		n.weights = n.weights || run.weights() != runs[0].weights()
 		n.budget = n.budget || budgets && run.budget() != runs[0].budget()
 		n.dataset = n.dataset || run.dataset() != runs[0].dataset()
@@ -42,9 +53,8 @@ func namingBy(runs []*RecordedRun, budgets bool) (n naming) {
 		if first[key] == nil {
 			first[key] = run
 		}
-		for _, s := range config.Settings() {
-			known := slices.Contains(unnamed, s.Path) || slices.ContainsFunc(n.settings[name], func(o config.Setting) bool { return o.Path == s.Path })
-			if !known && s.Text(first[key].Config) != s.Text(run.Config) {
+		for _, s := range all {
+			if !slices.Contains(unnamed, s.Path) && !has(n.settings[name], s) && s.Text(first[key].Config) != s.Text(run.Config) {
 				n.settings[name] = append(n.settings[name], s)
 			}
 		}
@@ -132,23 +142,22 @@ func (n naming) besides(run *RecordedRun) (words string) {
 	if run.Result != nil && n.data[run.Result.Images] != "" {
 		words = ", data " + n.data[run.Result.Images]
 	}
-	settings := n.settings[n.plain(run)]
-	rate, one := oneRate(settings, run)
-	for _, s := range settings {
-		switch {
-		case !one || !isRate(s):
-			words += ", " + shortPath(s) + " " + s.Text(run.Config)
-		case s.Path == rate.Path:
-			words += ", learning rate " + s.Text(run.Config)
+	for _, s := range n.settings[n.plain(run)] {
+		if word := ", " + n.path(s) + " " + s.Text(run.Config); !strings.Contains(words, word) {
+			words += word
 		}
 	}
 	return words
 }
 
-// shortPath is the path of a setting without its group, where that says what it is.
-func shortPath(s config.Setting) string {
+// path is the path of a setting without its group, where that says what it is. It is learning rate for all
+// of them if every run has one.
+func (n naming) path(s config.Setting) string {
 	group, last, _ := strings.Cut(s.Path, ".")
-	if last == "name" {
+	switch {
+	case n.oneRate && isRate(s):
+		return "learning rate"
+	case last == "name":
 		return group
 	}
 	return cmp.Or(last, s.Path)
@@ -159,18 +168,72 @@ func isRate(s config.Setting) bool {
 	return strings.HasPrefix(s.Path, "optimizer.") && strings.HasSuffix(s.Path, "_rate")
 }
 
-// oneRate returns the first of several learning rates among settings; one is true if the run has the
-// same for all of them.
-func oneRate(settings []config.Setting, run *RecordedRun) (first config.Setting, one bool) {
-	var rates []config.Setting
-	for _, s := range settings {
-		if isRate(s) {
-			rates = append(rates, s)
+// SettingsNote begins the note on the settings in which the rows of a table or the curves of a figure
+// differ.
+const SettingsNote = "Settings that differ: "
+
+// note states the settings in which methods differ, apart from what their names say and what makes a
+// method: its strategy, its objective and the defaults of that. It is "" if there are none.
+func (n naming) note(runs []*RecordedRun) string {
+	rows := methodsBy(runs, n.called)
+	var differ, named []string
+	texts := make([][]string, len(rows)) // of the settings in differ
+	var stated [][]config.Setting        // by the names
+	for _, m := range rows {
+		stated = append(stated, n.settings[n.plain(m.runs[0])])
+	}
+	for _, s := range config.Settings() {
+		of, path := func(m method) string { return s.Text(m.runs[0].Config) }, n.path(s)
+		some := func(is func(method) bool) bool { return slices.ContainsFunc(rows, is) }
+		switch {
+		case slices.Contains(unnamed, s.Path), slices.Contains(differ, path), slices.Contains(named, path):
+		case !some(func(m method) bool { return of(m) != of(rows[0]) }):
+		case slices.ContainsFunc(stated, func(list []config.Setting) bool { return has(list, s) }):
+			named = append(named, path)
+		case strings.HasPrefix(s.Path, "generalization.") && !some(func(m method) bool { return slices.Contains(notDefault(m.runs[0].Config), s.Path) }):
+		default:
+			differ = append(differ, path)
+			for i, m := range rows {
+				texts[i] = append(texts[i], path+" "+of(m))
+			}
 		}
 	}
-	if len(rates) < 2 {
-		return first, false
+	var words []string
+	if len(differ) > 0 {
+		words = grouped(rows, texts)
 	}
-	other := func(s config.Setting) bool { return s.Text(run.Config) != rates[0].Text(run.Config) }
-	return rates[0], !slices.ContainsFunc(rates, other)
+	if len(named) > 0 {
+		words = append(words, strings.Join(named, ", ")+", as named")
+	}
+	if words == nil {
+		return ""
+	}
+	return SettingsNote + strings.Join(words, "; ") + "."
+}
+
+func has(list []config.Setting, s config.Setting) bool {
+	return slices.ContainsFunc(list, func(o config.Setting) bool { return o.Path == s.Path })
+}
+
+// grouped lists settings once for all methods that have the same, the largest group last, as the others.
+func grouped(rows []method, texts [][]string) (words []string) {
+	var groups []method
+	for i, m := range rows {
+		key := strings.Join(texts[i], ", ")
+		k := slices.IndexFunc(groups, func(g method) bool { return g.name == key })
+		if k < 0 {
+			k, groups = len(groups), append(groups, method{name: key, title: m.name})
+		} else {
+			groups[k].title += " and " + m.name
+		}
+		groups[k].runs = append(groups[k].runs, m.runs[0])
+	}
+	most := slices.MaxFunc(groups, func(a, b method) int { return len(a.runs) - len(b.runs) })
+	if len(most.runs) > 1 {
+		groups = append(slices.DeleteFunc(groups, func(g method) bool { return g.name == most.name }), method{name: most.name, title: "the others"})
+	}
+	for _, g := range groups {
+		words = append(words, g.title+": "+g.name)
+	}
+	return words
 }

@@ -57,24 +57,17 @@ func (f *Folder) Queried(o FigureOptions) (plots.ContactData, error) {
 	if err != nil {
 		return d, err
 	}
-	data, err := imagesOf(out, o)
+	if later := only(queries, func(q result.Query) bool { return q.Round > 0 }); len(later) > 0 {
+		queries = later // else all labels were queried upfront
+	}
+	queries = Balanced(queries, cmp.Or(o.Count, 24))
+	images, err := thumbnails(out, queries, o)
 	if err != nil {
 		return d, err
 	}
-	if later := slices.DeleteFunc(slices.Clone(queries), func(q result.Query) bool { return q.Round == 0 }); len(later) > 0 {
-		queries = later // else all labels were queried upfront
-	}
 	rank := 0 // in the round
-	for _, q := range Balanced(queries, cmp.Or(o.Count, 24)) {
-		i, ok := data.Index(q.ID)
-		if !ok {
-			return d, fmt.Errorf("%s: %s is not in the data set", r.Dir, q.ID)
-		}
-		m, err := data.Image(i)
-		if err != nil {
-			return d, err
-		}
-		t := plots.Tile{Image: m.ToImage(), Class: q.Class, Domain: q.Domain, Round: q.Round}
+	for i, q := range queries {
+		t := plots.Tile{Image: images[i], Class: q.Class, Domain: q.Domain, Round: q.Round}
 		if n := len(d.Tiles); n == 0 || d.Tiles[n-1].Round != q.Round {
 			rank = 0
 		}
@@ -122,18 +115,13 @@ func emojiOf(data *datasets.Dataset) *datasets.Dataset {
 
 // Dataset opens the data set of a run, at the options' root or where the run last found it.
 func Dataset(r *result.Run, o FigureOptions) (*datasets.Dataset, error) {
-	d, _, err := open(r, o)
-	return d, err
-}
-
-// open is [Dataset] with the true classes.
-func open(r *result.Run, o FigureOptions) (*datasets.Dataset, datasets.Truth, error) {
 	data := r.Config.Data
 	at, err := result.Locate(r.Path, data.Dataset, result.Place{Root: o.Roots[data.Dataset], SplitsDir: o.SplitsDir})
 	if err != nil {
-		return nil, datasets.Truth{}, err
+		return nil, err
 	}
-	return datasets.Open(data.Dataset, at.Root, datasets.Options{Seed: data.SplitSeed, SplitsDir: at.SplitsDir, Classes: data.Classes, Group: data.Group, Decoding: data.Decode, Patterns: data.Exclude, Layout: data.Layout, SiteRule: data.Site, FollowLinks: at.FollowLinks, Images: at.Images})
+	d, _, err := datasets.Open(data.Dataset, at.Root, datasets.Options{Seed: data.SplitSeed, SplitsDir: at.SplitsDir, Classes: data.Classes, Group: data.Group, Decoding: data.Decode, Patterns: data.Exclude, Layout: data.Layout, SiteRule: data.Site, FollowLinks: at.FollowLinks, Images: at.Images})
+	return d, err
 }
 
 // Balanced returns n of the queries, as many of each round as of the others, in the order of

@@ -46,7 +46,7 @@ func QueriedTables(runs []*result.Run) ([]*result.Table, error) {
 		labels    []result.Query
 	}
 	var parts []part
-	domains, scored := map[string]bool{}, false
+	domains := map[string]bool{}
 	for _, r := range runs {
 		queries, err := r.Queries()
 		if err != nil {
@@ -62,7 +62,7 @@ func QueriedTables(runs []*result.Run) ([]*result.Table, error) {
 			domains[q.Domain] = true
 		}
 		for _, p := range []part{initial, later} {
-			if scored = scored || sameSr(p.labels) > 0; len(p.labels) > 0 {
+			if len(p.labels) > 0 {
 				parts = append(parts, p)
 			}
 		}
@@ -71,9 +71,6 @@ func QueriedTables(runs []*result.Run) ([]*result.Table, error) {
 	t := &result.Table{Title: "Queried labels", Columns: []result.Column{{Name: "run"}, {Name: "when"}, {Name: "labels", Right: true}}}
 	for _, name := range append(slices.Clone(names), "classes", "fewest", "most") {
 		t.Columns = append(t.Columns, result.Column{Name: name, Right: true})
-	}
-	if scored {
-		t.Columns = append(t.Columns, result.Column{Name: "same S_r", Right: true})
 	}
 	for _, p := range parts {
 		of, classes := map[string]int{}, map[string]int{}
@@ -87,9 +84,6 @@ func QueriedTables(runs []*result.Run) ([]*result.Table, error) {
 		}
 		counts := slices.Sorted(maps.Values(classes))
 		row = append(row, strconv.Itoa(len(counts)), strconv.Itoa(counts[0]), strconv.Itoa(counts[len(counts)-1]))
-		if scored {
-			row = append(row, strconv.Itoa(sameSr(p.labels)))
-		}
 		t.AddRow(row...)
 	}
 	t.Notes = []string{"classes: number of classes with a label. fewest, most: labels of a class."}
@@ -102,18 +96,4 @@ func QueriedTables(runs []*result.Run) ([]*result.Table, error) {
 		}
 	}
 	return tables, nil
-}
-
-// sameSr counts the queries whose S_r equals that of an earlier one.
-func sameSr(queries []result.Query) (n int) {
-	seen := map[float64]bool{}
-	for _, q := range queries {
-		if s := q.Scores; s != nil {
-			if seen[s.Sr] {
-				n++
-			}
-			seen[s.Sr] = true
-		}
-	}
-	return n
 }

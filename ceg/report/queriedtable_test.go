@@ -42,8 +42,8 @@ func TestQueriedTables(t *testing.T) {
 	if err := tables[0].Write(&b, result.CSV); err != nil {
 		t.Fatal(err)
 	}
-	want := "run,when,labels,photo,sketch,classes,fewest,most,same S_r\n" +
-		"one,initial,3,1,2,2,1,2,0\none,later,2,2,0,1,2,2,1\ntwo,initial,3,1,2,2,1,2,0\ntwo,later,2,2,0,1,2,2,1\n"
+	want := "run,when,labels,photo,sketch,classes,fewest,most\n" +
+		"one,initial,3,1,2,2,1,2\none,later,2,2,0,1,2,2\ntwo,initial,3,1,2,2,1,2\ntwo,later,2,2,0,1,2,2\n"
 	if b.String() != want || len(tables) != 1 {
 		t.Errorf("%d tables, the first\n%swant\n%s", len(tables), b.String(), want)
 	}

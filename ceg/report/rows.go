@@ -40,6 +40,14 @@ func (s *sample) values() []float64 {
 	return values
 }
 
+// enter adds what a seed gave on a target.
+func (r *row) enter(target string, t result.Trial) {
+	if r.cells[target] == nil {
+		r.cells[target] = &sample{}
+	}
+	r.cells[target].trials = append(r.cells[target].trials, t)
+}
+
 // summary is nil for an empty sample.
 func (s *sample) summary() *result.Summary {
 	if s == nil || len(s.trials) == 0 {
@@ -69,7 +77,7 @@ func (t *grid) addRows(f *Folder) {
 	}
 	all := func(p PaperRow) bool { // whether it has runs with all labels
 		return slices.ContainsFunc(runs, func(r result.PlannedRun) bool {
-			return (group{r.Dataset, r.Preset}) == t.group && r.Method == p.Method && r.Variant == p.Variant && r.Budget == "100%"
+			return groupOf(r) == t.group && r.Method == p.Method && r.Variant == p.Variant && r.Budget == "100%"
 		})
 	}
 	for _, p := range t.spec.Rows {
@@ -109,7 +117,7 @@ func (t *grid) sameRuns(runs []result.PlannedRun, r result.PlannedRun) *row {
 
 // holds reports whether a run is of the table's group.
 func (t *grid) holds(r result.PlannedRun) bool {
-	g := group{r.Dataset, r.Preset}
+	g := groupOf(r)
 	if g.preset == ledgPreset && t.o.Preset == "" {
 		g.preset = t.group.preset
 		return g == t.group && (g.preset == authorsPreset || g.preset == ledgPreset)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -44,37 +43,28 @@ func (f *Folder) Sensitivity(o FigureOptions) (plots.SensitivityData, error) {
 		if len(points) == 0 {
 			continue // not begun
 		}
-		switch len(names) {
-		case 1:
-			s := plots.Sweep{Title: onTargets(f.titleOf(o.Dataset), targets), XLabel: ParameterLabel(names[0]), References: refs, Chosen: points[0].usual(o, targets, names[0])}
+		if len(names) > 2 {
+			return d, fmt.Errorf("a sweep of %s: a figure shows one or two parameters", words(names))
+		}
+		s := plots.Sweep{Title: onTargets(f.titleOf(o.Dataset), targets), XLabel: ParameterLabel(names[0]), References: refs, Chosen: points[0].usual(o, targets, names[0])}
+		for _, m := range distinct(points, func(p sweepPoint) string { return p.method }) {
+			own := only(points, func(p sweepPoint) bool { return p.method == m })
+			if len(names) == 2 {
+				surface := surface(o, names, own, targets, f.titleOf(o.Dataset), refs)
+				comparable = comparable && surface.Chosen != nil && samePoints(own, surface.Chosen[:]...)
+				d.Surfaces = append(d.Surfaces, surface)
+				continue
+			}
+			c := plots.Curve{Name: m, Title: own[0].title}
+			for _, p := range own {
+				c.Points = append(c.Points, plots.Point{X: p.at[0], Values: p.values})
+			}
+			s.Curves = append(s.Curves, c)
+			comparable = comparable && s.Chosen != nil && samePoints(own, *s.Chosen)
+		}
+		if len(names) == 1 {
 			s.Published = publishedSweep(names[0], s.Chosen)
-			if s.Chosen == nil || !samePoints(points, *s.Chosen) {
-				comparable = false
-			}
-			for _, p := range points {
-				i := slices.IndexFunc(s.Curves, func(c plots.Curve) bool { return c.Name == p.method })
-				if i < 0 {
-					i = len(s.Curves)
-					s.Curves = append(s.Curves, plots.Curve{Name: p.method, Title: p.title})
-				}
-				s.Curves[i].Points = append(s.Curves[i].Points, plots.Point{X: p.at[0], Values: p.values})
-			}
 			d.Sweeps = append(d.Sweeps, s)
-		case 2:
-			for len(points) > 0 {
-				n := slices.IndexFunc(points, func(p sweepPoint) bool { return p.method != points[0].method })
-				if n < 0 {
-					n = len(points)
-				}
-				s := surface(o, names, points[:n], targets, f.titleOf(o.Dataset), refs)
-				if s.Chosen == nil || !samePoints(points[:n], s.Chosen[:]...) {
-					comparable = false
-				}
-				d.Surfaces = append(d.Surfaces, s)
-				points = points[n:]
-			}
-		default:
-			return d, fmt.Errorf("a sweep of %s: a figure shows one or two parameters", strings.Join(names, ", "))
 		}
 	}
 	if len(d.Sweeps)+len(d.Surfaces) == 0 {
@@ -109,16 +99,13 @@ func publishedSweep(name string, usual *float64) (list []plots.Published) {
 	return []plots.Published{pacs, office}
 }
 
-// samePoints reports whether every method has the usual value, and the same finished seeds there as
+// samePoints reports whether a method has the usual value, and the same finished seeds there as
 // at its other points, so that changes from it are paired.
 func samePoints(points []sweepPoint, usual ...float64) bool {
-	for _, p := range points {
-		i := slices.IndexFunc(points, func(q sweepPoint) bool { return q.method == p.method && slices.Equal(q.at, usual) })
-		if i < 0 || len(p.values) != len(p.seeds) || !slices.Equal(p.seeds, points[i].seeds) {
-			return false
-		}
-	}
-	return true
+	i := slices.IndexFunc(points, func(q sweepPoint) bool { return slices.Equal(q.at, usual) })
+	return i >= 0 && !slices.ContainsFunc(points, func(p sweepPoint) bool {
+		return len(p.values) != len(p.seeds) || !slices.Equal(p.seeds, points[i].seeds)
+	})
 }
 
 // surface makes a heat map of one method's points.
@@ -159,34 +146,26 @@ type sweepPoint struct {
 // sweepPoints collects the points of one sweep, sorted by method and place.
 func (f *Folder) sweepPoints(o FigureOptions, names []string, runs []result.PlannedRun, targets []string) ([]sweepPoint, error) {
 	var points []sweepPoint
-	var at [][]result.PlannedRun
-	for _, r := range runs {
-		if !slices.Equal(r.Swept(), names) {
-			continue
-		}
-		p := sweepPoint{method: r.Method, title: f.ArmName(result.PlannedRun{Dataset: r.Dataset, Preset: r.Preset, Target: r.Target, Method: r.Method})}
+	at := func(r result.PlannedRun) (list []float64) {
 		for _, n := range names {
-			p.at = append(p.at, r.Sweep[n])
+			list = append(list, r.Sweep[n])
 		}
-		i := slices.IndexFunc(points, func(q sweepPoint) bool { return q.method == p.method && slices.Equal(q.at, p.at) })
-		if i < 0 {
-			i = len(points)
-			points, at = append(points, p), append(at, nil)
-		}
-		at[i] = append(at[i], r)
+		return list
 	}
-	for i := range points {
-		var err error
-		for _, r := range at[i] {
-			points[i].seeds = append(points[i].seeds, r.Seed)
-		}
-		slices.Sort(points[i].seeds)
-		points[i].seeds = slices.Compact(points[i].seeds)
-		if points[i].values, err = f.perSeed(at[i], targets, o.Rule); err != nil {
+	place := func(r result.PlannedRun) string { return fmt.Sprint(r.Method, at(r)) }
+	runs = only(runs, func(r result.PlannedRun) bool { return slices.Equal(r.Swept(), names) })
+	for _, here := range distinct(runs, place) {
+		own := only(runs, func(r result.PlannedRun) bool { return place(r) == here })
+		r, seeds := own[0], slices.Sorted(slices.Values(distinct(own, func(r result.PlannedRun) uint64 { return r.Seed })))
+		values, err := f.perSeed(own, targets, o.Rule)
+		if err != nil {
 			return nil, err
 		}
+		if len(values) > 0 {
+			title := f.ArmName(result.PlannedRun{Dataset: r.Dataset, Preset: r.Preset, Target: r.Target, Method: r.Method})
+			points = append(points, sweepPoint{r.Method, title, at(r), values, seeds})
+		}
 	}
-	points = slices.DeleteFunc(points, func(p sweepPoint) bool { return len(p.values) == 0 })
 	slices.SortFunc(points, func(a, b sweepPoint) int {
 		return cmp.Or(cmp.Compare(a.method, b.method), slices.Compare(a.at, b.at))
 	})
@@ -248,22 +227,6 @@ func (f *Folder) references(o FigureOptions, swept []result.PlannedRun, targets 
 // wants reports whether the options name the run's label, or no labels at all.
 func (o FigureOptions) wants(r result.PlannedRun) bool {
 	return len(o.Methods) == 0 || slices.Contains(o.Methods, r.Label())
-}
-
-// labelsOf lists the labels of runs, as they first occur.
-func labelsOf(runs []result.PlannedRun) []string {
-	var list []string
-	for _, r := range runs {
-		if !slices.Contains(list, r.Label()) {
-			list = append(list, r.Label())
-		}
-	}
-	return list
-}
-
-// withLabel returns the runs that have the label.
-func withLabel(runs []result.PlannedRun, label string) []result.PlannedRun {
-	return slices.DeleteFunc(slices.Clone(runs), func(r result.PlannedRun) bool { return r.Label() != label })
 }
 
 var errNoMethod = errors.New("none of the methods is in the folder's studies")

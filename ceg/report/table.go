@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -49,6 +48,11 @@ type TableOptions struct {
 	Long bool
 }
 
+func (o TableOptions) withDefaults() TableOptions {
+	o.Rule, o.Measure = cmp.Or(o.Rule, "last_epoch"), cmp.Or(o.Measure, measures[0].name)
+	return o
+}
+
 // allMethods is the table of everything in a folder but sweeps.
 const allMethods = "methods"
 
@@ -84,7 +88,7 @@ func (f *Folder) Table(name string, o TableOptions) ([]*result.Table, error) {
 	if o.BaselineFolder != nil && name != allTargets {
 		return nil, &OptionError{"baseline-dir", fmt.Errorf("it goes with the table %s", allTargets)}
 	}
-	o.Rule, o.Measure = cmp.Or(o.Rule, "last_epoch"), cmp.Or(o.Measure, measures[0].name)
+	o = o.withDefaults()
 	f, err := f.onTargets(o.Targets)
 	if err != nil {
 		return nil, err
@@ -149,17 +153,14 @@ func (f *Folder) onTargets(targets []string) (*Folder, error) {
 	if len(targets) == 0 {
 		return f, nil
 	}
-	known := map[string]bool{}
-	for _, r := range f.Runs {
-		known[r.Target] = true
-	}
+	known := targetsOf(f.Runs)
 	for _, t := range targets {
-		if !known[t] {
-			return nil, fmt.Errorf("%s: no runs on target %q, only on %s", f.Path, t, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+		if !slices.Contains(known, t) {
+			return nil, fmt.Errorf("%s: no runs on target %q, only on %s", f.Path, t, strings.Join(known, ", "))
 		}
 	}
 	some := *f
-	some.Runs = slices.DeleteFunc(slices.Clone(f.Runs), func(r result.PlannedRun) bool { return !slices.Contains(targets, r.Target) })
+	some.Runs = only(f.Runs, func(r result.PlannedRun) bool { return slices.Contains(targets, r.Target) })
 	return &some, nil
 }
 
@@ -213,27 +214,19 @@ func (g group) besides(all []group) bool {
 	return g.preset == ledgPreset && slices.Contains(all, group{g.dataset, authorsPreset})
 }
 
+func groupOf(r result.PlannedRun) group { return group{r.Dataset, r.Preset} }
+
 // groups lists the folder's, as they first occur.
 func (f *Folder) groups(dataset, preset string) []group {
-	var list []group
-	for _, r := range f.Runs {
-		g := group{r.Dataset, r.Preset}
-		if (dataset == "" || dataset == r.Dataset) && (preset == "" || preset == r.Preset) && !slices.Contains(list, g) {
-			list = append(list, g)
-		}
-	}
-	return list
+	return only(distinct(f.Runs, groupOf), func(g group) bool {
+		return (dataset == "" || dataset == g.dataset) && (preset == "" || preset == g.preset)
+	})
 }
 
 // budgets lists the budgets of a group's runs outside sweeps.
 func (f *Folder) budgets(g group) []string {
-	var list []string
-	for _, r := range f.Runs {
-		if (group{r.Dataset, r.Preset}) == g && r.Sweep == nil && !slices.Contains(list, r.Budget) {
-			list = append(list, r.Budget)
-		}
-	}
-	return list
+	runs := only(f.Runs, func(r result.PlannedRun) bool { return groupOf(r) == g && r.Sweep == nil })
+	return distinct(runs, func(r result.PlannedRun) string { return r.Budget })
 }
 
 // usualBudget is the budget of tables and figures that name none: 5%, or the only
@@ -283,10 +276,9 @@ func (f *Folder) grid(spec PaperTable, g group, o TableOptions) (*grid, error) {
 		if row == nil {
 			continue
 		}
-		if dir, ok := dirs[r.Key()]; ok && dir != r.Dir {
-			return nil, fmt.Errorf("%s: two studies have the run %s, in %s and %s: select a study with --plan, one of %s", f.Path, r.Key(), dir, r.Dir, strings.Join(f.Plans, ", "))
+		if err := f.once(dirs, r); err != nil {
+			return nil, err
 		}
-		dirs[r.Key()] = r.Dir
 		if !slices.Contains(t.targets, r.Target) {
 			t.targets = append(t.targets, r.Target)
 		}
@@ -333,17 +325,12 @@ func (t *grid) add(row *row, r result.PlannedRun, out *result.Run) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.Dir, err)
 	}
-	c := row.cells[r.Target]
-	if c == nil {
-		c = &sample{}
-		row.cells[r.Target] = c
-	}
 	t.versions.add(row.short, out)
 	value, err := t.o.measure(out, choice)
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.Dir, err)
 	}
-	c.trials = append(c.trials, result.Trial{Key: fmt.Sprint(r.Seed), Value: value})
+	row.enter(r.Target, result.Trial{Key: fmt.Sprint(r.Seed), Value: value})
 	if !row.other {
 		n := out.Result.Labels
 		if t.labels[1] == 0 {

@@ -114,33 +114,25 @@ func baselineName(grids []*grid) string {
 // byTarget compares a row with a baseline on every target, and then over the targets.
 // Its claim is nil if a target lacks a pair of seeds.
 func (r *row) byTarget(baseline *row, targets []string) (cells []result.Cell, c *claim, err error) {
-	var row, zero []result.Trial
-	var in favour
-	least, most := 0, 0
-	for _, target := range targets {
-		a, b := r.cells[target], baseline.cells[target]
-		if a == nil || b == nil {
-			return nil, nil, nil
-		}
-		d, err := result.Paired(a.trials, b.trials)
-		if err != nil {
-			return nil, nil, nil // no seed in common
-		}
-		in.add(d.Mean)
-		if most == 0 {
-			least = d.N
-		}
+	list := r.minus(baseline, targets)
+	if len(list) < len(targets) {
+		return nil, nil, nil
+	}
+	least, most := list[0].N, 0
+	for _, d := range list {
 		least, most = min(least, d.N), max(most, d.N)
 		cells = append(cells, result.Cell{Text: fmt.Sprintf("%+.2f", 100*d.Mean)})
-		row, zero = append(row, result.Trial{Key: target, Value: d.Mean}), append(zero, result.Trial{Key: target})
 	}
-	seeds := fmt.Sprint(most)
-	if least != most {
-		seeds = fmt.Sprintf("%d to %d", least, most)
+	c, err = overTargets(list)
+	return append(cells, result.Cell{Text: span(least, most)}, result.Cell{Text: c.favour.String()}), c, err
+}
+
+// span formats a range of counts.
+func span(least, most int) string {
+	if least == most {
+		return fmt.Sprint(most)
 	}
-	cells = append(cells, result.Cell{Text: seeds}, result.Cell{Text: in.String()})
-	over, err := result.Paired(row, zero)
-	return cells, &claim{Difference: over}, err
+	return fmt.Sprintf("%d to %d", least, most)
 }
 
 // budgetGrids collects the numbers of a group at every budget that has runs, from the fewest

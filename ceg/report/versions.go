@@ -8,14 +8,13 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// versions says what has computed the runs of a table's rows or a figure's curves: which
-// versions of GoMLX, and which commits of ledg.
-type versions struct{ of map[origin]bool }
+// versions says what has computed the runs of a table's rows or a figure's curves: by their names, the
+// versions of GoMLX, and the commits of ledg.
+type versions struct{ of [2]map[string][]string }
 
-// origin is a version of a component that computed runs of a row or a curve.
-type origin struct{ component, name, version string }
-
-func newVersions() *versions { return &versions{map[origin]bool{}} }
+func newVersions() *versions {
+	return &versions{[2]map[string][]string{{}, {}}}
+}
 
 // unknown stands for the commit of a run that does not name it.
 const unknown = "unknown"
@@ -24,22 +23,18 @@ const unknown = "unknown"
 const gomlxVersions, ledgCommits = "versions of GoMLX", "commits of ledg"
 
 func (v *versions) add(name string, o *result.Run) {
-	v.of[origin{gomlxVersions, name, o.Result.Versions.GoMLX}] = true
 	revisions := o.Result.Revisions()
 	if revisions == nil {
 		revisions = []string{unknown}
 	}
-	for _, r := range revisions {
-		v.of[origin{ledgCommits, name, r}] = true
-	}
+	v.of[0][name] = append(v.of[0][name], o.Result.Versions.GoMLX)
+	v.of[1][name] = append(v.of[1][name], revisions...)
 }
 
 // join gives a name the versions of another, too.
 func (v *versions) join(name, other string) {
-	for o := range v.of {
-		if o.name == other {
-			v.of[origin{o.component, name, o.version}] = true
-		}
+	for _, of := range v.of {
+		of[name] = append(of[name], of[other]...)
 	}
 }
 
@@ -48,34 +43,23 @@ func (v *versions) join(name, other string) {
 func (v *versions) note(names []string) string {
 	const several = " and " // versions of one name
 	var notes []string
-	for _, component := range []string{gomlxVersions, ledgCommits} {
-		var groups []string // sets of versions, as names first have them
-		of := map[string][]string{}
-		for _, name := range names {
-			var list []string
-			for o := range v.of {
-				if o.component == component && o.name == name {
-					list = append(list, o.version)
-				}
+	for i, component := range []string{gomlxVersions, ledgCommits} {
+		of := map[string][]string{} // names, by their set of versions
+		sets := distinct(only(names, func(name string) bool { return v.of[i][name] != nil }), func(name string) string {
+			set := strings.Join(slices.Compact(slices.Sorted(slices.Values(v.of[i][name]))), several)
+			if !slices.Contains(of[set], name) {
+				of[set] = append(of[set], name)
 			}
-			slices.Sort(list)
-			g := strings.Join(list, several)
-			if list == nil || slices.Contains(of[g], name) {
-				continue
-			}
-			if of[g] == nil {
-				groups = append(groups, g)
-			}
-			of[g] = append(of[g], name)
-		}
+			return set
+		})
 		switch {
-		case len(groups) > 1, len(groups) == 1 && strings.Contains(groups[0], several):
-			for i, g := range groups {
-				groups[i] = fmt.Sprintf("%s: %s", g, strings.Join(of[g], ", "))
+		case len(sets) > 1, len(sets) == 1 && strings.Contains(sets[0], several):
+			for i, set := range sets {
+				sets[i] = fmt.Sprintf("%s: %s", set, strings.Join(of[set], ", "))
 			}
-			notes = append(notes, fmt.Sprintf("Computed by several %s: %s.", component, strings.Join(groups, "; ")))
-		case len(groups) == 1 && strings.HasSuffix(groups[0], result.DirtyMark):
-			notes = append(notes, fmt.Sprintf("Computed by a build with uncommitted changes: %s.", groups[0]))
+			notes = append(notes, fmt.Sprintf("Computed by several %s: %s.", component, strings.Join(sets, "; ")))
+		case len(sets) == 1 && strings.HasSuffix(sets[0], result.DirtyMark):
+			notes = append(notes, fmt.Sprintf("Computed by a build with uncommitted changes: %s.", sets[0]))
 		}
 	}
 	return strings.Join(notes, " ")

@@ -15,7 +15,6 @@ import (
 	"testing"
 
 	"github.com/gomlx/gomlx/core/graph"
-	"gonum.org/v1/plot"
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
@@ -81,7 +80,7 @@ func TestElsewhere(t *testing.T) {
 				return filepath.Join(photos, domain, class)
 			})
 		}},
-		{"IsQuick", func() { IsQuick() }}, {"Theme", func() { Theme() }}, {"Progress", func() { Progress() }}, {"StudyProgress", func() { StudyProgress() }},
+		{"IsQuick", func() { IsQuick() }}, {"Theme", func() { Theme() }}, {"Progress", func() { Progress() }},
 		{"Set", func() { Set("tau", 0.8) }}, {"Markdown", func() { Markdown("text") }}, {"Strategies", Strategies},
 		{"Config", func() { Config(config.Spec{Dataset: "glyphs", Target: "photo", Method: "ceg"}) }},
 		{"Strategy", func() { Strategy("elsewhere", Pool.Entropy) }},
@@ -91,10 +90,9 @@ func TestElsewhere(t *testing.T) {
 		{"Grid", func() { Grid("mine", []string{"uniform-ce"}, nil, []string{"photo"}, 1, tiny) }}, {"Ablate", func() { Ablate("mine", "ceg", "T", 1, tiny) }},
 		{"Compare", func() { Compare(runs...) }}, {"LearningCurves", func() { fig = LearningCurves(runs...) }},
 		{"PerTarget", func() { PerTarget(runs...) }}, {"Dots", func() { Dots(runs...) }}, {"Frame", func() { Frame(runs...) }},
-		{"Rows.CSV", func() { Frame(runs...).CSV("a.csv") }}, {"Rows.Parquet", func() { Frame(runs...).Parquet("a.parquet") }},
+		{"Rows.CSV", func() { Frame(runs...).CSV("a.csv") }},
 		{"Width", func() { Width("84mm") }}, {"Font", func() { Font("Serif") }}, {"FontSize", func() { FontSize(8) }},
 		{"Save", func() { Save(fig, "a.svg", Width("84mm")) }}, {"Show", func() { Show(fig.draw(theme)) }},
-		{"Plot", func() { Plot("x", "y", func(*plot.Plot, plots.Theme) {}) }},
 		{"NewTable", func() { table = NewTable("a", "b") }}, {"Table", func() { Table(table, nil) }},
 		{"Tables", func() { Tables([]*result.Table{table}, nil) }}, {"Folded", func() { Folded("more", []*result.Table{table}, nil) }},
 		{"Data", func() { Data("folder", photos) }}, {"Describe", func() { Describe("folder", photos) }}, {"Sample", func() { Sample("folder", photos) }},
@@ -104,7 +102,7 @@ func TestElsewhere(t *testing.T) {
 		{"Weak", func() { Weak(m(), r) }}, {"Strong", func() { Strong(m(), r) }}, {"MixUp", func() { MixUp(m(), m(), 0.5) }},
 		{"Records", func() { Records(dir) }}, {"Queries", func() { Queries(dir) }}, {"Result", func() { Result(dir) }}, {"OpenRun", func() { OpenRun(dir) }},
 		{"Embed", func() { Embed(dir) }}, {"Choose", func() { Choose(dir, "entropy", 2) }}, {"ReliableSet", func() { ReliableSet(dir, 0.5) }},
-		{"TSNE", func() { TSNE(dir) }}, {"Interactive", func() { Interactive(dir, "tsne") }}, {"QueryScores", func() { QueryScores(dir) }},
+		{"TSNE", func() { TSNE(dir) }},
 		{"Queried", func() { Queried(dir, 4) }}, {"Report", func() { Report(dir); reportPage(dir) }}, {"LabelCounts", func() { LabelCounts(dir) }},
 		{"Options", func() { Options(FigureOptions{}) }}, {"Figure", func() { Figure(OpenRun(dir), "epochs", FigureOptions{}) }},
 		{"Study", func() { own = Study(own, nil) }},

@@ -16,6 +16,7 @@ import (
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/datasets"
@@ -59,24 +60,11 @@ func saveImage(d *datasets.Dataset, i int, file string) error {
 
 // LabelCounts shows how many labels a run has of each domain and class.
 func LabelCounts(dir string) {
-	classes := Result(dir).Classes
-	count := map[string]map[string]int{}
-	var domains []string
-	for _, q := range Queries(dir) {
-		if count[q.Domain] == nil {
-			count[q.Domain] = map[string]int{}
-			domains = append(domains, q.Domain)
+	t := report.CrossTable(Queries(dir), false)
+	for _, class := range Result(dir).Classes {
+		if t.Column(class) < 0 {
+			t.Notes = append(t.Notes, fmt.Sprintf("There are no labels of %s.", class))
 		}
-		count[q.Domain][q.Class]++
-	}
-	slices.Sort(domains)
-	t := NewTable(slices.Concat([]string{"domain"}, classes, []string{"all"})...)
-	for _, domain := range domains {
-		row, all := []string{domain}, 0
-		for _, class := range classes {
-			row, all = append(row, fmt.Sprint(count[domain][class])), all+count[domain][class]
-		}
-		t.AddRow(append(row, fmt.Sprint(all))...)
 	}
 	Table(t, nil)
 }

@@ -28,10 +28,7 @@ func Grid(name string, methods, budgets, targets []string, n int, change ...func
 			targets = data.Domains
 		}
 	}
-	if IsQuick() {
-		n = min(n, 3)
-	}
-	b := &bar{runs: len(methods) * len(budgets) * len(targets) * n}
+	var arms []arm
 	for _, method := range methods {
 		for _, budget := range budgets {
 			for _, target := range targets {
@@ -39,12 +36,11 @@ func Grid(name string, methods, budgets, targets []string, n int, change ...func
 				if budget != "" {
 					at = append(at, Set("budget", budget))
 				}
-				dirs = append(dirs, b.seeds(n, name, method, at...)...)
+				arms = append(arms, arm{method, at})
 			}
 		}
 	}
-	b.close()
-	return dirs
+	return trainArms(n, name, arms...)
 }
 
 // Ablate trains a method, the method without each of the parts, and without all of them, and shows
@@ -75,7 +71,7 @@ func Ablate(name, method string, parts ...any) (dirs []string) {
 			r.Timing = config.Published
 		}
 	})
-	arms := [][]func(*Run){change}
+	arms := []arm{{method, change}}
 	whole := Must(config.Resolve(newRun(method, change...).Spec))
 	var all []func(*Run)
 	for _, v := range without {
@@ -90,19 +86,12 @@ func Ablate(name, method string, parts ...any) (dirs []string) {
 		if idle != "" {
 			Check(fmt.Errorf("%s: %s", v.Name, idle))
 		}
-		arms, all = append(arms, append(slices.Clone(change), one)), append(all, one)
+		arms, all = append(arms, arm{method, append(slices.Clone(change), one)}), append(all, one)
 	}
 	if len(all) > 1 {
-		arms = append(arms, append(slices.Clone(change), all...))
+		arms = append(arms, arm{method, append(slices.Clone(change), all...)})
 	}
-	if IsQuick() {
-		n = min(n, 3)
-	}
-	b := &bar{runs: len(arms) * n}
-	for _, arm := range arms {
-		dirs = append(dirs, b.seeds(n, name, method, arm...)...)
-	}
-	b.close()
+	dirs = trainArms(n, name, arms...)
 	Compare(dirs...)
 	return dirs
 }

@@ -65,12 +65,9 @@ func Dots(dirs ...string) Fig {
 // the static figure:
 //
 //	nb.Figure(nb.OpenRun(dir), "tsne", nb.FigureOptions{Rounds: []int{1, 5}, Color: "class", Thumbnails: true})
-func TSNE(dir string) { Interactive(dir, "tsne") }
-
-// Interactive shows an interactive figure of a run, one of report.InteractiveNames.
-func Interactive(dir, name string) {
+func TSNE(dir string) {
 	f, ctx := Must(report.OpenRun(dir)), context.Background()
-	fig, still, err := f.Interactive(ctx, name, Theme(), Options(report.FigureOptions{}))
+	fig, still, err := f.Map(ctx, Theme(), Options(report.FigureOptions{}))
 	Check(err)
 	show(still, map[protocol.MIMEType]any{protocol.MIMETextHTML: Must(fig.HTML(ctx, still))})
 }
@@ -105,14 +102,13 @@ func reportPage(dirs ...string) string {
 	return b.String()
 }
 
-// sweepFigure draws the accuracy over the values of a setting, each with the folders of
-// its runs.
-func sweepFigure(method, setting string, values []float64, at [][]string) (*plots.Grid, error) {
+// sweepFigure draws the accuracy over the values of a setting, each with as many runs.
+func sweepFigure(method, setting string, values []float64, dirs []string) (*plots.Grid, error) {
 	c := plots.Curve{Name: method}
 	title, note := "", ""
-	for i, dirs := range at {
-		p := plots.Point{X: values[i]}
-		for _, run := range Must(result.OpenAll(dirs...)) {
+	for i, x := range values {
+		n, p := len(dirs)/len(values), plots.Point{X: x}
+		for _, run := range Must(result.OpenAll(dirs[i*n : (i+1)*n]...)) {
 			if !run.Result.Accuracy.Measured() {
 				return nil, fmt.Errorf("%s: %w", run.Path, result.ErrNoTarget)
 			}
@@ -133,10 +129,6 @@ func sweepFigure(method, setting string, values []float64, at [][]string) (*plot
 	g.Note += note
 	return g, nil
 }
-
-// QueryScores shows the scores of the last queried images among all candidates, interactively as in
-// [TSNE]. It needs the run's weights or stored scores.
-func QueryScores(dir string) { Interactive(dir, "scores") }
 
 // Result returns the result of a finished run.
 func Result(dir string) *result.Result {

@@ -60,3 +60,16 @@ func registered(err error) {
 	}
 	Check(err)
 }
+
+// Strategies lists the query strategies below a summary that opens the list: what each queries, and its
+// source.
+func Strategies() {
+	t := NewTable("strategy", "queries", "source")
+	for i := range t.Columns {
+		t.Columns[i].Right = false
+	}
+	for _, e := range active.Registry() {
+		t.AddRow(e.Name, e.Line, e.Citation)
+	}
+	Markdown("%s", strings.TrimSpace(folded("What each strategy queries", markdownOf(t))))
+}

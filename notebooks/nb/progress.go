@@ -13,7 +13,6 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"github.com/ledg-go/ledg/ceg"
-	"github.com/ledg-go/ledg/ceg/study"
 	"github.com/ledg-go/ledg/ceg/study/eta"
 )
 
@@ -42,35 +41,6 @@ func (b *bar) observe() func(ceg.Event) {
 			lines = append([]string{fmt.Sprintf("%d of %d runs", b.finished, b.runs)}, lines...)
 		}
 		b.show(share, e.Done || e.Message != "", lines...)
-	}
-}
-
-// StudyProgress returns an observer of a study that shows a progress bar over all epochs, and
-// the current run's curves.
-func StudyProgress() func(study.Event) {
-	b := new(bar)
-	on := ""
-	return func(e study.Event) {
-		p := e.Progress
-		text := fmt.Sprintf("%d of %d runs", p.Finished, p.Total)
-		if p.Failed > 0 {
-			text += fmt.Sprintf(", %d failed", p.Failed)
-		}
-		run := ""
-		if p.Finished+p.Failed < p.Total {
-			run = fmt.Sprintf("%s, %s, seed %d: %s", e.Run.Target, e.Run.ArmName(), e.Run.Seed, describe(e.Training))
-		}
-		if e.Kind == study.Training && (on == "" || on == e.Run.Dir) { // of several side by side, one
-			on = e.Run.Dir
-			b.follow(e.Training)
-		}
-		if e.Kind != study.Training && on == e.Run.Dir {
-			on, b.history = "", nil // and its curves stay until another has some
-		}
-		if run == "" {
-			b.history, b.curves = nil, ""
-		}
-		b.show(p.Share, e.Kind != study.Training, text, run)
 	}
 }
 

@@ -31,14 +31,18 @@ var quick = map[string]any{
 	"generalization.tau":      0.1,
 }
 
+// quickly returns settings with those of quick.
+func quickly(set map[string]any) map[string]any {
+	all := map[string]any{}
+	maps.Copy(all, set)
+	maps.Copy(all, quick)
+	return all
+}
+
 // Config returns the config of a run, a tiny one in quick mode.
 func Config(s config.Spec) config.Config {
 	if IsQuick() {
-		s.Epochs, s.Set = 0, maps.Clone(s.Set)
-		if s.Set == nil {
-			s.Set = map[string]any{}
-		}
-		maps.Copy(s.Set, quick)
+		s.Epochs, s.Set = 0, quickly(s.Set)
 		if s.Dataset == datasets.FeaturesFile { // which are small by themselves
 			for _, path := range []string{"data.image_size", "network.width", "schedule.per_domain"} {
 				delete(s.Set, path)
@@ -63,11 +67,7 @@ func Study(s study.Study, err error) study.Study {
 	if s.Dataset == "glyphs" {
 		s.Targets = []string{"photo"} // the same in all studies, so that they share runs
 	}
-	s.Set = maps.Clone(s.Set)
-	if s.Set == nil {
-		s.Set = map[string]any{}
-	}
-	maps.Copy(s.Set, quick)
+	s.Set = quickly(s.Set)
 	return s
 }
 
@@ -109,7 +109,7 @@ func PaperRecords(names ...string) *report.Folder {
 	for _, name := range names {
 		p := Must(Study(study.Load(file(name))).Plan())
 		if IsQuick() {
-			MustFinish(p.Run(context.Background(), study.Options{Dir: dir, Observe: StudyProgress()}))
+			MustFinish(p.Run(context.Background(), study.Options{Dir: dir}))
 		}
 		plans = append(plans, p.File())
 	}

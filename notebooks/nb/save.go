@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
 	"github.com/ledg-go/ledg/ceg/report"
@@ -20,22 +19,6 @@ type Fig struct {
 func showFig(draw func(t plots.Theme) (*plots.Grid, error)) Fig {
 	Show(draw(Theme()))
 	return Fig{draw}
-}
-
-// Plot shows a figure of your own with the axes of the other figures. add adds gonum's plotters; the
-// theme has the colours.
-//
-//	nb.Plot("Labels", "Accuracy (%)", func(p *plot.Plot, t plots.Theme) {
-//		line := nb.Must(plotter.NewLine(plotter.XYs{{X: 20, Y: 61}, {X: 40, Y: 68}}))
-//		line.Color = t.Methods[0]
-//		p.Add(line)
-//	})
-func Plot(xLabel, yLabel string, add func(p *plot.Plot, t plots.Theme)) Fig {
-	return showFig(func(t plots.Theme) (*plots.Grid, error) {
-		p := t.NewPlot(xLabel, yLabel)
-		add(p, t)
-		return t.Figure(p), nil
-	})
 }
 
 // Save draws a figure for print and writes it to a file .pdf, .svg or .png:

@@ -5,11 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-
-	"github.com/ledg-go/ledg/plots"
 )
 
 func TestSave(t *testing.T) {
@@ -34,20 +29,6 @@ func TestSave(t *testing.T) {
 	Save(fig, filepath.Join(dir, "a.pdf"))
 	if !strings.HasPrefix(read("a.pdf"), "%PDF-") || !strings.Contains(read("a.pdf"), "/MediaBox [0 0 237.60 ") {
 		t.Errorf("the PDF begins with %.20q, or is not 3.3 inches wide", read("a.pdf"))
-	}
-	own := Plot("Labels", "Recall", func(p *plot.Plot, theme plots.Theme) {
-		line, err := plotter.NewLine(plotter.XYs{{X: 20, Y: 61}, {X: 40, Y: 68}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		line.Color = theme.Methods[0]
-		p.Add(line)
-	})
-	Save(own, filepath.Join(dir, "own.svg"), Font("Mono"))
-	for _, want := range []string{`width="237.6pt"`, ">Labels</text>", "font-family:'Liberation Mono', 'Courier New', monospace", "stroke:#0072B2"} {
-		if !strings.Contains(read("own.svg"), want) {
-			t.Errorf("the own figure has no %s: %.2000s", want, read("own.svg"))
-		}
 	}
 	for want, f := range map[string]func(){
 		`width "84", want a number and a unit`:        func() { Width("84") },

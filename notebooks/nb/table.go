@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/plots"
@@ -133,21 +131,18 @@ type ofBudget struct {
 // byBudget divides runs by their budgets, in order of appearance. Runs of one method, or whose
 // budgets have different methods, are one group without a budget.
 func byBudget(dirs []string) (groups []ofBudget) {
-	methods := map[string][]string{}
+	methods := map[string]map[string]bool{}
 	for _, r := range Must(result.OpenAll(dirs...)) {
-		budget, method := r.Config.Exploration.Budget, r.Config.Arm().Name()
+		budget := r.Config.Exploration.Budget
+		if methods[budget] == nil {
+			methods[budget], groups = map[string]bool{}, append(groups, ofBudget{budget: budget})
+		}
 		i := slices.IndexFunc(groups, func(g ofBudget) bool { return g.budget == budget })
-		if i < 0 {
-			i, groups = len(groups), append(groups, ofBudget{budget: budget})
-		}
 		groups[i].dirs = append(groups[i].dirs, r.Path)
-		if !slices.Contains(methods[budget], method) {
-			methods[budget] = append(methods[budget], method)
-		}
+		methods[budget][r.Config.Arm().Name()] = true
 	}
 	other := func(g ofBudget) bool {
-		m := methods[g.budget]
-		return len(m) < 2 || !slices.Equal(m, methods[groups[0].budget])
+		return len(methods[g.budget]) < 2 || !maps.Equal(methods[g.budget], methods[groups[0].budget])
 	}
 	if len(groups) < 2 || slices.ContainsFunc(groups, other) {
 		return []ofBudget{{dirs: dirs}}
@@ -155,141 +150,17 @@ func byBudget(dirs []string) (groups []ofBudget) {
 	return groups
 }
 
-// difference is a mean paired difference in points as a cell, with its 95% interval if it has one, bold if
-// it is significant after Holm's correction.
-func difference(d result.Difference, points, holm float64, more string) result.Cell {
-	text := fmt.Sprintf("%+.1f", points*d.Mean)
-	if d.HasInterval() {
-		text += fmt.Sprintf(" (%+.1f to %+.1f)", points*d.Low, points*d.High)
-	}
-	return result.Cell{Text: text + more, Bold: holm < 1-result.Level}
-}
-
 // Differences shows the rows of a folder compared with a baseline, o.Baseline, at several budgets: the
 // difference of the averages over targets in percentage points, with its 95% interval over seeds or
 // pools, and the targets on which the row is above. Bold is significant after Holm's correction over the table.
 func Differences(f *report.Folder, o report.TableOptions, budgets ...string) *result.Table {
-	return Table(differences(f, o, budgets...))
-}
-
-func differences(f *report.Folder, o report.TableOptions, budgets ...string) (*result.Table, error) {
-	var all []report.Verdict
-	var at, rows []string // of all, its budget; the rows' names
-	var p []float64
-	n := map[string]bool{}
-	for _, b := range budgets {
-		o.Budget = b
-		list, err := f.Verdicts("methods", o)
-		if err != nil {
-			return nil, err
-		}
-		for _, v := range list {
-			all, at, p, n[fmt.Sprint(v.N)] = append(all, v), append(at, b), append(p, v.P), true
-			if !slices.Contains(rows, v.Row) {
-				rows = append(rows, v.Row)
-			}
-		}
-	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("no row has a seed in common with %q at %s", o.Baseline, strings.Join(budgets, ", "))
-	}
-	t, holm := NewTable(append([]string{"minus " + all[0].Baseline}, budgets...)...), result.Holm(p)
-	for _, name := range rows {
-		row := append([]result.Cell{{Text: name}}, make([]result.Cell, len(budgets))...)
-		for i, v := range all {
-			if v.Row != name {
-				continue
-			}
-			above := ""
-			if v.Targets > 1 {
-				above = fmt.Sprintf(", %d of %d", v.Favour, v.Targets)
-			}
-			row[1+slices.Index(budgets, at[i])] = difference(v.Difference, 100, holm[i], above)
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	t.Notes = []string{fmt.Sprintf("Percentage points with the 95%% interval over n = %s repetitions, and the targets on which the row is above. Bold: significant after Holm correction over the table.",
-		strings.Join(slices.Sorted(maps.Keys(n)), " or "))}
-	return t, nil
+	return Table(f.Differences(o, budgets...))
 }
 
 // SweepTable shows the numbers of a sensitivity figure: each value, or pair of values, compared with the
 // default, paired by seed, with the paper's number if its text has one.
 func SweepTable(d plots.SensitivityData, err error) *result.Table {
-	Check(err)
-	t := NewTable("setting", "value", "accuracy, %", "runs", "minus the usual", "paper, PACS", "paper, Office-Home")
-	t.Notes = []string{"Minus the usual: paired by seed, with a 95% interval. Bold: significant after Holm correction over the table. " +
-		"~D: not significant. With this n and spread, a true difference of D would be significant with 80% probability."}
-	var list []result.Difference
-	var of []int // of list, its row
-	var p []float64
-	add := func(labels []string, usual []float64, cells []plots.Cell) {
-		coordinates := func(c plots.Cell) []float64 { return []float64{c.X, c.Y}[:len(labels)] }
-		isUsual := func(c plots.Cell) bool { return slices.Equal(coordinates(c), usual) }
-		i := slices.IndexFunc(cells, isUsual)
-		for _, c := range cells {
-			at, known := map[string]float64{}, map[string]float64{}
-			var texts []string
-			for k, x := range coordinates(c) {
-				at[labels[k]], texts = x, append(texts, fmt.Sprint(x))
-			}
-			row := []string{strings.Join(labels, ", "), strings.Join(texts, ", "), fmt.Sprintf("%.1f", stat.Mean(c.Values, nil)),
-				fmt.Sprintf("%d, from %.1f to %.1f", len(c.Values), slices.Min(c.Values), slices.Max(c.Values)), "", "", ""}
-			if isUsual(c) {
-				row[4] = "usual"
-			} else if i >= 0 && len(c.Values) == len(cells[i].Values) {
-				if d, err := result.Paired(trials(c.Values), trials(cells[i].Values)); err == nil {
-					list, of, p = append(list, d), append(of, len(t.Rows)), append(p, d.P)
-				}
-			}
-			for _, paper := range report.PaperSensitivity() {
-				clear(known)
-				for name, v := range paper.At {
-					known[report.ParameterLabel(name)] = v
-				}
-				if isUsual(c) && paper.At == nil || maps.Equal(known, at) {
-					row[5], row[6] = fmt.Sprintf("%.2f", paper.PACS), fmt.Sprintf("%.2f", paper.OfficeHome)
-				}
-			}
-			t.AddRow(row...)
-		}
-	}
-	for _, s := range d.Sweeps {
-		for _, c := range s.Curves {
-			var cells []plots.Cell
-			for _, p := range c.Points {
-				cells = append(cells, plots.Cell{X: p.X, Values: p.Values})
-			}
-			var usual []float64
-			if s.Chosen != nil {
-				usual = []float64{*s.Chosen}
-			}
-			add([]string{s.XLabel}, usual, cells)
-		}
-	}
-	for _, s := range d.Surfaces {
-		var usual []float64
-		if s.Chosen != nil {
-			usual = s.Chosen[:]
-		}
-		add([]string{s.XLabel, s.YLabel}, usual, s.Cells)
-	}
-	for i, holm := range result.Holm(p) {
-		detects := ""
-		if d := list[i]; d.HasInterval() && !d.ExcludesZero() {
-			detects = fmt.Sprintf(" ~%.1f", d.Detectable())
-		}
-		t.Rows[of[i]][4] = difference(list[i], 1, holm, detects)
-	}
-	return Table(t, nil)
-}
-
-// trials are values whose keys are their places.
-func trials(values []float64) (list []result.Trial) {
-	for i, v := range values {
-		list = append(list, result.Trial{Key: fmt.Sprint(i), Value: v})
-	}
-	return list
+	return Table(report.SweepTable(Must(d, err)), nil)
 }
 
 // LabelSavings shows label savings in a figure, and in a table that is folded away: for each target

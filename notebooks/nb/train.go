@@ -176,35 +176,43 @@ func specified(field string, set any) string {
 	return field
 }
 
-// Seeds calls [Train] for the seeds 1 to n, with one progress bar; in quick mode, to 3 at most.
-func Seeds(n int, name, method string, change ...func(*Run)) (dirs []string) {
+// arm is a method with changes.
+type arm struct {
+	method string
+	change []func(*Run)
+}
+
+// trainArms trains arms with the seeds 1 to n, in quick mode to 3 at most, with one progress bar.
+func trainArms(n int, name string, arms ...arm) (dirs []string) {
 	if IsQuick() {
 		n = min(n, 3)
 	}
-	b := &bar{runs: n}
-	dirs = b.seeds(n, name, method, change...)
-	b.close()
+	b := &bar{runs: len(arms) * n}
+	for _, a := range arms {
+		for seed := range uint64(n) {
+			dirs = append(dirs, b.train(name, a.method, append(slices.Clone(a.change), func(r *Run) { r.Seed = seed + 1 })...))
+		}
+	}
+	if b.id != "" && b.runs > 1 {
+		b.html(fmt.Sprintf("<p>%d runs are finished</p>", b.runs))
+	}
 	return dirs
 }
 
-func (b *bar) seeds(n int, name, method string, change ...func(*Run)) (dirs []string) {
-	for seed := range uint64(n) {
-		dirs = append(dirs, b.train(name, method, append(slices.Clone(change), func(r *Run) { r.Seed = seed + 1 })...))
-	}
-	return dirs
+// Seeds calls [Train] for the seeds 1 to n, with one progress bar; in quick mode, to 3 at most.
+func Seeds(n int, name, method string, change ...func(*Run)) (dirs []string) {
+	return trainArms(n, name, arm{method, change})
 }
 
 // Sweep calls [Seeds] for each value of a setting, the baseline of differences first, and plots the target accuracy at the last
 // epoch. It returns the folders of all runs.
 func Sweep(name, method, setting string, values []float64, seeds int, change ...func(*Run)) (dirs []string) {
-	b := &bar{runs: len(values) * seeds}
-	var at [][]string
+	var arms []arm
 	for _, v := range values {
-		list := b.seeds(seeds, name, method, append(slices.Clone(change), Set(setting, v))...)
-		at, dirs = append(at, list), append(dirs, list...)
+		arms = append(arms, arm{method, append(slices.Clone(change), Set(setting, v))})
 	}
-	b.close()
-	Show(sweepFigure(method, setting, values, at))
+	dirs = trainArms(seeds, name, arms...)
+	Show(sweepFigure(method, setting, values, dirs))
 	return dirs
 }
 
@@ -227,11 +235,4 @@ func (b *bar) end(dir string) {
 	h := newHistory(run.Result.Epochs, run.Records)
 	h.Title, h.Chance = labelOf(run), report.Chance(run.Config.Data.Dataset, run)
 	b.still(h, text)
-}
-
-// close ends a bar of several runs.
-func (b *bar) close() {
-	if b.id != "" && b.runs > 1 {
-		b.html(fmt.Sprintf("<p>%d runs are finished</p>", b.runs))
-	}
 }

@@ -36,7 +36,7 @@ are not at their defaults.`,
 				if err != nil {
 					return err
 				}
-				return f.WriteCSV(cli.Raw(cmd.OutOrStdout()))
+				return f.Write(cli.Raw(cmd.OutOrStdout()), result.CSV)
 			}
 			tables, err := report.Compare(args, o)
 			if bad := (*report.OptionError)(nil); errors.As(err, &bad) {

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -35,7 +34,7 @@ func newFigureCommand() *cobra.Command {
 		Aliases:     []string{"plot"},
 		Annotations: map[string]string{flagGroups: figureGroups},
 		Short:       "Draw a figure from the records of a study or run",
-		Long: `Draw a figure as SVG, PDF or PNG, by the extension of --out. tsne and scores can also be an
+		Long: `Draw a figure as SVG, PDF or PNG, by the extension of --out. tsne can also be an
 .html page that shows the image under the pointer and loads nothing:
 
   sensitivity  accuracy over the swept parameters
@@ -66,7 +65,7 @@ Texts in .svg and .pdf can be selected and searched; in .pdf without titles and 
 				return err
 			}
 			formats := []string{".svg", ".pdf", ".png"}
-			if slices.Contains(report.InteractiveNames(), args[0]) {
+			if args[0] == "tsne" {
 				formats = append(formats, ".html")
 			}
 			if err := oneOf("format of figures", strings.ToLower(filepath.Ext(out)), formats); err != nil {
@@ -111,7 +110,7 @@ Texts in .svg and .pdf can be selected and searched; in .pdf without titles and 
 				return err
 			}
 			if strings.ToLower(filepath.Ext(out)) == ".html" {
-				return interactiveFigure(cmd.Context(), f, args[0], out, t, o)
+				return interactiveFigure(cmd.Context(), f, out, t, o)
 			}
 			g, err := f.Figure(cmd.Context(), args[0], t, o)
 			if err != nil {
@@ -152,9 +151,9 @@ Texts in .svg and .pdf can be selected and searched; in .pdf without titles and 
 	return cmd
 }
 
-// interactiveFigure writes a figure as a page.
-func interactiveFigure(ctx context.Context, f *report.Folder, name, out string, t plots.Theme, o report.FigureOptions) error {
-	fig, still, err := f.Interactive(ctx, name, t, o)
+// interactiveFigure writes the map as a page.
+func interactiveFigure(ctx context.Context, f *report.Folder, out string, t plots.Theme, o report.FigureOptions) error {
+	fig, still, err := f.Map(ctx, t, o)
 	if err != nil {
 		return err
 	}

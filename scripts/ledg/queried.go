@@ -15,8 +15,7 @@ func newQueriedCommand() *cobra.Command {
 		Use:   "queried DIR...",
 		Short: "Count queried labels by domain and class",
 		Long: `Count the labels that runs queried, by source domain and class, from their queries.csv.
-DIR is a run or a folder of runs. One run also gets a table of classes by domains.
-"same S_r" counts queries whose representativeness score equals that of another.`,
+DIR is a run or a folder of runs. One run also gets a table of classes by domains.`,
 		Example: `  ledg queried runs/glyphs
   ledg queried runs/pacs-sketch-ceg-authors-seed1-0a1b2c3d --format markdown`,
 		Args: cobra.MinimumNArgs(1),

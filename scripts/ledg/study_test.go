@@ -67,7 +67,7 @@ ledg: 1 of 3 runs failed: ledg study status runs/tiny shows why, and the same co
 	if status != 0 || stderr != "" || strings.Count(stdout, "\n") != 3 || !strings.Contains(stdout, "\ntable3,glyphs,authors,5%,last_epoch,BvSB,bvsb-ce,,photo,1,") {
 		t.Errorf("table: status %d, stderr %q, stdout\n%s", status, stderr, stdout)
 	}
-	for _, args := range [][]string{{"a.svg", "epochs"}, {"a.png", "queried", "--count", "3", "--theme", "dark"}, {"a.html", "scores"}} {
+	for _, args := range [][]string{{"a.svg", "epochs"}, {"a.png", "queried", "--count", "3", "--theme", "dark"}, {"a.pdf", "scores"}} {
 		args = append([]string{"figure", "--dir", "runs/tiny", "--method", "bvsb-ce", "--out"}, args...)
 		stdout, stderr, status = call(t, dir, args...)
 		if data, err := os.ReadFile(filepath.Join(dir, args[6])); err != nil || len(data) < 1000 || status != 0 || ofCommit(stdout)+stderr != "" {

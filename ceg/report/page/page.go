@@ -104,10 +104,8 @@ func Shown(folders []*report.Folder, o Options) ([]string, error) {
 		return nil, err
 	}
 	var dirs []string
-	for i, show := range choose(list, o.withDefaults().Runs) {
-		if show {
-			dirs = append(dirs, list[i].Out.Path)
-		}
+	for _, r := range shown(list, o.withDefaults().Runs) {
+		dirs = append(dirs, r.Out.Path)
 	}
 	return dirs, nil
 }
@@ -132,12 +130,7 @@ func Write(ctx context.Context, w io.Writer, title string, folders []*report.Fol
 	if len(p.Finished) == 0 {
 		return errors.New("there is no finished run to report on")
 	}
-	show := choose(p.Finished, o.Runs)
-	for i, r := range p.Finished {
-		if !show[i] {
-			p.Others++
-			continue
-		}
+	for _, r := range shown(p.Finished, o.Runs) {
 		one, err := newRun(ctx, r.Out, o)
 		if err != nil {
 			return err
@@ -166,7 +159,6 @@ func (p *content) fit() ([]byte, error) {
 			return nil, fmt.Errorf("the page has %d bytes, more than %d: show fewer pictures", b.Len(), MaxBytes)
 		}
 		p.Runs = p.Runs[:len(p.Runs)-1]
-		p.Others++
 	}
 }
 
@@ -177,8 +169,10 @@ type content struct {
 	Figures  []figure
 	Finished []finished
 	Runs     []*runPage
-	Others   int // finished runs that are not shown one by one
 }
+
+// Others is the number of finished runs that are not shown one by one.
+func (p *content) Others() int { return len(p.Finished) - len(p.Runs) }
 
 // finished is a run that may be shown; two studies may have the same.
 type finished struct {
@@ -241,17 +235,19 @@ func collect(folders []*report.Folder) (list []finished, err error) {
 	return list, nil
 }
 
-// choose says which n of the runs are shown one by one.
-func choose(list []finished, n int) []bool {
-	show, methods := make([]bool, len(list)), map[string]bool{}
-	for _, again := range []bool{false, true} {
-		for i, r := range list {
-			if method := r.Out.Result.Method; n > 0 && !show[i] && (again || !methods[method]) {
-				show[i], methods[method], n = true, true, n-1
-			}
+// shown are the n runs that are shown one by one, the first of every method before others.
+func shown(list []finished, n int) []finished {
+	var first, more []finished
+	methods := map[string]bool{}
+	for _, r := range list {
+		if method := r.Out.Result.Method; methods[method] {
+			more = append(more, r)
+		} else {
+			methods[method], first = true, append(first, r)
 		}
 	}
-	return show
+	all := slices.Concat(first, more)
+	return all[:min(n, len(all))]
 }
 
 // share is a tally in percent.

@@ -145,13 +145,12 @@ func readPeople(dir string) (*people, error) {
 		return nil, nil
 	}
 	for _, l := range s.Labels() {
-		for i := range p.Annotators {
-			if a := &p.Annotators[i]; a.Name == l.By {
-				a.Labels++
-				if l.Unsure {
-					a.Unsure++
-				}
-			}
+		i := slices.IndexFunc(p.Annotators, func(a annotator) bool { return a.Name == l.By })
+		if i < 0 {
+			continue
+		}
+		if p.Annotators[i].Labels++; l.Unsure {
+			p.Annotators[i].Unsure++
 		}
 	}
 	agreements, differ := s.Agreements()
