@@ -53,7 +53,7 @@ func TestTimingHasTheBeginning(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	began := func() time.Time {
 		t.Helper()
-		d, err := result.Resume(dir, c)
+		d, err := result.Open(dir, c, result.Place{}, true)
 		if err != nil {
 			t.Fatal(err)
 		}

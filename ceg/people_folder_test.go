@@ -70,7 +70,7 @@ func TestWait(t *testing.T) {
 // waitForLock takes the run's folder as soon as nobody holds it.
 func waitForLock(dir string, c ceg.Config) (d *result.Dir, err error) {
 	for range 500 {
-		if d, err = result.Resume(dir, c); !errors.Is(err, result.ErrLocked) {
+		if d, err = result.Open(dir, c, result.Place{}, true); !errors.Is(err, result.ErrLocked) {
 			return d, err
 		}
 		time.Sleep(20 * time.Millisecond)

@@ -166,7 +166,7 @@ func TestGroupColumn(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		list, err := ReadLabels(file)
+		list, err := labelsOf(file)
 		if err != nil {
 			t.Fatal(err)
 		}

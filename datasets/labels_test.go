@@ -220,7 +220,13 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-func TestReadLabels(t *testing.T) {
+// labelsOf returns the labels of a table whose columns are found.
+func labelsOf(path string) ([]Label, error) {
+	t, err := ReadTable(path, ColumnNames{})
+	return t.Labels, err
+}
+
+func TestReadTable(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct{ name, text, want string }{
 		{"a.csv", "id,label,seconds\na/1,cat,2\n\"a/2,\n\",\"horse, or pony\",\na/3,,\n", "a/1=cat@2 a/2,\n=horse, or pony@3"},
@@ -233,7 +239,7 @@ func TestReadLabels(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		list, err := ReadLabels(path)
+		list, err := labelsOf(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -262,7 +268,7 @@ func TestReadLabels(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		_, err := ReadLabels(path)
+		_, err := ReadTable(path, ColumnNames{})
 		wantError(t, err, c.want)
 	}
 }
@@ -318,7 +324,7 @@ func FuzzLists(f *testing.F) {
 			if err := os.WriteFile(path, data, 0o666); err != nil {
 				t.Fatal(err)
 			}
-			list, err := ReadLabels(path)
+			list, err := labelsOf(path)
 			for _, l := range list {
 				if l.ID == "" || ValidClass(l.Class) != nil || !strings.HasPrefix(l.Where, path) {
 					t.Errorf("%+v", l)

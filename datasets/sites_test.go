@@ -22,7 +22,7 @@ func TestSitesOfTable(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		list, err := ReadLabels(path)
+		list, err := labelsOf(path)
 		if err != nil {
 			t.Fatal(err)
 		}

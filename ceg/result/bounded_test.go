@@ -25,7 +25,7 @@ func TestReadsRegularFiles(t *testing.T) {
 		read func(dir string) error
 	}{
 		"config":    {ConfigFile, func(dir string) error { return ReadConfig(os.DirFS(dir), ConfigFile, new(config.Config)) }},
-		"a new run": {ConfigFile, func(dir string) error { _, err := Create(dir, newSettings(1)); return err }},
+		"a new run": {ConfigFile, func(dir string) error { _, err := Open(dir, newSettings(1), Place{}, false); return err }},
 		"result":    {ResultFile, func(dir string) error { _, err := ReadResult(os.DirFS(dir), ResultFile); return err }},
 		"records": {RecordsFile, func(dir string) error {
 			_, _, err := ReadRecords(os.DirFS(dir), RecordsFile, WholeFile)

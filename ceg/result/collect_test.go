@@ -18,7 +18,7 @@ import (
 // has kept and weights.
 func finishedRun(t *testing.T, folder, name string) {
 	t.Helper()
-	d, err := Create(filepath.Join(folder, name), newSettings(1))
+	d, err := Open(filepath.Join(folder, name), newSettings(1), Place{}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func TestCollect(t *testing.T) {
 		}
 	}
 	// What is in hand in a folder of its own does not hide what was collected.
-	d, err := Create(filepath.Join(to, "a"), newSettings(1))
+	d, err := Open(filepath.Join(to, "a"), newSettings(1), Place{}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -96,7 +96,7 @@ func TestDirLife(t *testing.T) {
 	}
 
 	path := filepath.Join(t.TempDir(), "runs", "a")
-	d := must[*Dir](t)(Create(path, newSettings(1)))
+	d := must[*Dir](t)(Open(path, newSettings(1), Place{}, false))
 	if got := names(t, path); !slices.Equal(got, []string{ConfigFile}) {
 		t.Fatalf("a new run has %q", got)
 	}
@@ -126,7 +126,7 @@ func TestDirLife(t *testing.T) {
 	}
 	put(t, filepath.Join(path, ".checkpoint.tmp-12-0"), "{")
 
-	d = must[*Dir](t)(Resume(path, newSettings(1)))
+	d = must[*Dir](t)(Open(path, newSettings(1), Place{}, true))
 	defer d.Close()
 	if err := d.Truncate(checkpoint); err != nil {
 		t.Fatal(err)
@@ -162,7 +162,7 @@ func TestDirLife(t *testing.T) {
 }
 
 func TestOpenRefuses(t *testing.T) {
-	begin := func(t *testing.T, path string) *Dir { return must[*Dir](t)(Create(path, newSettings(1))) }
+	begin := func(t *testing.T, path string) *Dir { return must[*Dir](t)(Open(path, newSettings(1), Place{}, false)) }
 	for _, tt := range []struct {
 		name    string
 		prepare func(t *testing.T, path string)
@@ -215,15 +215,15 @@ func TestOpenRefuses(t *testing.T) {
 		}, newSettings(1), ErrUnfinished, nil, ""},
 	} {
 		for _, mode := range []struct {
-			name string
-			open func(string, config.Config) (*Dir, error)
-			want error
-		}{{"Create", Create, tt.create}, {"Resume", Resume, tt.resume}} {
+			name   string
+			resume bool
+			want   error
+		}{{"new", false, tt.create}, {"resumed", true, tt.resume}} {
 			t.Run(tt.name+"/"+mode.name, func(t *testing.T) {
 				path := t.TempDir()
 				tt.prepare(t, path)
 				before := names(t, path)
-				d, err := mode.open(path, tt.config)
+				d, err := Open(path, tt.config, Place{}, mode.resume)
 				if !errors.Is(err, mode.want) || err != nil && !strings.Contains(err.Error(), strings.Replace(tt.text, path0, path, 1)) {
 					t.Fatalf("error is %v, want %v and %q", err, mode.want, tt.text)
 				}
@@ -235,7 +235,7 @@ func TestOpenRefuses(t *testing.T) {
 			})
 		}
 	}
-	if d, err := Create(filepath.Join(t.TempDir(), "x"), config.Config{Seed: 1}); err == nil || d != nil {
+	if d, err := Open(filepath.Join(t.TempDir(), "x"), config.Config{Seed: 1}, Place{}, false); err == nil || d != nil {
 		t.Error("a config without a format was written")
 	}
 }
@@ -247,8 +247,8 @@ func TestCreateWhereNothingCanBe(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	put(t, file, "")
 	for _, path := range []string{file, filepath.Join(file, "run")} {
-		if _, err := Create(path, newSettings(1)); err == nil || !strings.Contains(err.Error(), file) {
-			t.Errorf("Create(%s): %v", path, err)
+		if _, err := Open(path, newSettings(1), Place{}, false); err == nil || !strings.Contains(err.Error(), file) {
+			t.Errorf("Open(%s, Place{}, false): %v", path, err)
 		}
 	}
 	if os.Getuid() == 0 {
@@ -259,8 +259,8 @@ func TestCreateWhereNothingCanBe(t *testing.T) {
 	if err := os.Chmod(dir, 0o555); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Create(filepath.Join(dir, "run"), newSettings(1)); err == nil || !strings.Contains(err.Error(), dir) {
-		t.Errorf("Create in a read-only directory: %v", err)
+	if _, err := Open(filepath.Join(dir, "run"), newSettings(1), Place{}, false); err == nil || !strings.Contains(err.Error(), dir) {
+		t.Errorf("Open in a read-only directory: %v", err)
 	}
 }
 
@@ -268,7 +268,7 @@ func TestAppendToFullDisk(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil || runtime.GOOS != "linux" {
 		t.Skip("there is no /dev/full")
 	}
-	d := must[*Dir](t)(Create(t.TempDir(), newSettings(1)))
+	d := must[*Dir](t)(Open(t.TempDir(), newSettings(1), Place{}, false))
 	defer d.Close()
 	for _, name := range []string{RecordsFile, QueriesFile} {
 		if err := os.Symlink("/dev/full", d.File(name)); err != nil {
@@ -284,7 +284,7 @@ func TestAppendToFullDisk(t *testing.T) {
 }
 
 func TestTruncateRefusesLoss(t *testing.T) {
-	d := must[*Dir](t)(Create(t.TempDir(), newSettings(1)))
+	d := must[*Dir](t)(Open(t.TempDir(), newSettings(1), Place{}, false))
 	defer d.Close()
 	if err := d.Truncate(Lengths{}); err != nil {
 		t.Errorf("nothing to take back: %v", err)
@@ -304,7 +304,7 @@ func TestTruncateRefusesLoss(t *testing.T) {
 }
 
 func TestQueriesRefuse(t *testing.T) {
-	d := must[*Dir](t)(Create(t.TempDir(), newSettings(1)))
+	d := must[*Dir](t)(Open(t.TempDir(), newSettings(1), Place{}, false))
 	defer d.Close()
 	nan := 0.0
 	nan /= nan

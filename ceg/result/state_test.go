@@ -22,7 +22,7 @@ func TestRunState(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(Failed)
-	d, err := Create(dir, newSettings(1))
+	d, err := Open(dir, newSettings(1), Place{}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestRunState(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(Interrupted) // killed between the result and done
-	if d, err = Resume(dir, newSettings(1)); err != nil {
+	if d, err = Open(dir, newSettings(1), Place{}, true); err != nil {
 		t.Fatal(err)
 	}
 	if err := d.Finish(r); err != nil {

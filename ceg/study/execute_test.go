@@ -141,7 +141,7 @@ func TestShards(t *testing.T) {
 func TestBusyRuns(t *testing.T) {
 	dir := t.TempDir()
 	p := plan(t, smallStudy())
-	other, err := result.Create(filepath.Join(dir, p.Runs[0].Dir), p.Runs[0].Config)
+	other, err := result.Open(filepath.Join(dir, p.Runs[0].Dir), p.Runs[0].Config, result.Place{}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -131,7 +131,7 @@ func several(groups []int) (list [][]int) {
 	return slices.DeleteFunc(all, func(members []int) bool { return len(members) < 2 })
 }
 
-// writeGroups writes a file that datasets.ReadLabels reads.
+// writeGroups writes a file that datasets.ReadTable reads.
 func writeGroups(w io.Writer, d *datasets.Dataset, truth datasets.Truth, groups []int) error {
 	names := make([]string, d.Len())
 	if d.Groups != nil {

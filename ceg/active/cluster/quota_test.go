@@ -119,7 +119,7 @@ func TestEstimatesDecideNothing(t *testing.T) {
 			c := must[*Centroids](t)(b.Centroids())
 			distances := allDistances(t, c, m)
 			want := plainMatches(c, distances)
-			if got := must[[]Match](t)(c.Nearest(m)); !slices.Equal(got, want) {
+			if got := must[[]Match](t)(c.nearest(m, nil)); !slices.Equal(got, want) {
 				t.Errorf("%v, %d features: Nearest differs from the least of all distances", space, dim)
 			}
 			ties := 0
@@ -185,15 +185,15 @@ func TestRowsNeedNoCopy(t *testing.T) {
 			t.Errorf("%s of rows differs from that of their copy", name)
 		}
 	}
-	same("Closest", must[Reliable](t)(c.ClosestOf(m, rows, 100)), must[Reliable](t)(c.Closest(copied, 100)))
-	same("QuotaRandom", must[Reliable](t)(c.QuotaRandomOf(m, rows, 100, seed.New(1, "r"))),
-		must[Reliable](t)(c.QuotaRandom(copied, 100, seed.New(1, "r"))))
-	if set := must[Reliable](t)(c.ClosestOf(m, []int{}, 100)); len(set.Index) != 0 {
+	same("Closest", must[Reliable](t)(c.Closest(m, rows, 100)), must[Reliable](t)(c.Closest(copied, nil, 100)))
+	same("QuotaRandom", must[Reliable](t)(c.QuotaRandom(m, rows, 100, seed.New(1, "r"))),
+		must[Reliable](t)(c.QuotaRandom(copied, nil, 100, seed.New(1, "r"))))
+	if set := must[Reliable](t)(c.Closest(m, []int{}, 100)); len(set.Index) != 0 {
 		t.Errorf("no rows give %d", len(set.Index))
 	}
 	rowOf(m, rows[7])[3] = float32(math.NaN())
 	want := fmt.Sprintf("row %d: feature 3 is NaN", rows[7])
-	if _, err := c.ClosestOf(m, rows[:8], 1); err == nil || err.Error() != want {
+	if _, err := c.Closest(m, rows[:8], 1); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }

@@ -27,7 +27,7 @@ func photographed(t *testing.T, target string, accuracy []result.Accuracy, k *ar
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := result.Create(dir, c)
+	d, err := result.Open(dir, c, result.Place{}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
