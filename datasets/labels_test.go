@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // mixedFolder has images with and without class folders.
@@ -77,10 +79,7 @@ func TestSplitFewLabels(t *testing.T) {
 		{"four labels", pictures(t, names...), Options{Labels: list[:4]}, "cat 1"},
 		{"a label in class folders", folders, Options{Labels: []Label{{ID: "north/dog/1.png", Class: "owl"}}}, "cat 1"},
 	} {
-		d, truth, err := Folder(c.fsys, c.opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d, truth := fatal.Get2(Folder(c.fsys, c.opts))(t)
 		val := make(map[string]int)
 		for i, e := range d.Examples {
 			if e.Split == Val {
@@ -152,14 +151,8 @@ func TestFolderLabelErrors(t *testing.T) {
 func TestCheckUnlabelled(t *testing.T) {
 	fsys := mixedFolder(t)
 	fsys["south/new\nline.png"] = fsys["north/1.png"]
-	d, truth, err := Folder(fsys, Options{Labels: []Label{{ID: "south/dog/1.png", Class: "cat"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := Check(t.Context(), d, truth, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, truth := fatal.Get2(Folder(fsys, Options{Labels: []Label{{ID: "south/dog/1.png", Class: "cat"}}}))(t)
+	r := fatal.Get(Check(t.Context(), d, truth, nil))(t)
 	const want = `folder: 8 images in 2 sites of 2 classes (3 labelled: 3 train, 0 val; 5 unlabelled)
 
             north  south  all
@@ -189,9 +182,7 @@ func TestLinks(t *testing.T) {
 	}
 	root, outside := onDisk(t, pictures(t, "north/1.png", "south/dog/1.png")), onDisk(t, pictures(t, "secret/x.png"))
 	link := func(to, name string) {
-		if err := os.Symlink(to, filepath.Join(root, name)); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.Symlink(to, filepath.Join(root, name)))
 	}
 	link(filepath.Join(outside, "secret", "x.png"), "north/out.png")
 	link("../south/dog/1.png", "north/inside.png")
@@ -236,13 +227,8 @@ func TestReadTable(t *testing.T) {
 		{"a.jsonl", `{"id":"a/1","label":"cat","more":[1]}` + "\n\n" + `{"id":"a/2"}` + "\n" + `{"id":"a/3","label":"dog"}`, "a/1=cat@1 a/3=dog@4"},
 	} {
 		path := filepath.Join(dir, c.name)
-		if err := os.WriteFile(path, []byte(c.text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		list, err := labelsOf(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(path, []byte(c.text), 0o666))
+		list := fatal.Get(labelsOf(path))(t)
 		var got []string
 		for _, l := range list {
 			got = append(got, l.ID+"="+l.Class+"@"+strings.TrimPrefix(l.Where, path+":"))
@@ -265,9 +251,7 @@ func TestReadTable(t *testing.T) {
 		{"a.jsonl", `{"id":"a/1","label":3}`, ":1: json"},
 	} {
 		path := filepath.Join(dir, c.name)
-		if err := os.WriteFile(path, []byte(c.text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(path, []byte(c.text), 0o666))
 		_, err := ReadTable(path, ColumnNames{})
 		wantError(t, err, c.want)
 	}
@@ -275,9 +259,7 @@ func TestReadTable(t *testing.T) {
 
 func TestReadClasses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "classes.txt")
-	if err := os.WriteFile(path, []byte("\ufeffzebra\r\n\nhorse, or pony\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path, []byte("\ufeffzebra\r\n\nhorse, or pony\n"), 0o666))
 	for list, want := range map[string][]string{path: {"zebra", "horse, or pony"}, "b, a": {"b", "a"}} {
 		if got, err := ReadClasses(list); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %q, %v", list, got, err)
@@ -321,9 +303,7 @@ func FuzzLists(f *testing.F) {
 		dir := t.TempDir()
 		for _, name := range []string{"x.csv", "x.jsonl"} {
 			path := filepath.Join(dir, name)
-			if err := os.WriteFile(path, data, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.WriteFile(path, data, 0o666))
 			list, err := labelsOf(path)
 			for _, l := range list {
 				if l.ID == "" || ValidClass(l.Class) != nil || !strings.HasPrefix(l.Where, path) {

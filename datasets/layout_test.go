@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // crossed are the paths of an image 0.png in every combination of folders.
@@ -63,10 +65,7 @@ func TestRecognise(t *testing.T) {
 			if err != nil || got != c.want {
 				t.Fatalf("%q, %v, want %q", got, err, c.want)
 			}
-			d, truth, err := Folder(c.fsys, Options{Layout: got, Classes: classes})
-			if err != nil {
-				t.Fatal(err)
-			}
+			d, truth := fatal.Get2(Folder(c.fsys, Options{Layout: got, Classes: classes}))(t)
 			if d.Len() != len(c.fsys) || !slices.Equal(d.Domains, strings.Fields(c.sites)) {
 				t.Errorf("%d images of %q, want %d of %s", d.Len(), d.Domains, len(c.fsys), c.sites)
 			}

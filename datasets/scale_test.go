@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/datasets/scaletest"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // manyFiles writes n images in 6 domains of 345 classes, with IDs of about 60
@@ -20,21 +21,15 @@ func manyFiles(b *testing.B, n int) (root string) {
 	var files [16][]byte
 	for i := range files {
 		var buf bytes.Buffer
-		if err := png.Encode(&buf, noise(uint64(i), 4, 4).ToImage()); err != nil {
-			b.Fatal(err)
-		}
+		fatal.If(b, png.Encode(&buf, noise(uint64(i), 4, 4).ToImage()))
 		files[i] = buf.Bytes()
 	}
 	for i := range n {
 		dir := filepath.Join(root, fmt.Sprintf("domain_%d", i%6), fmt.Sprintf("class_of_things_%03d", i/6%345))
 		if i < 6*345 {
-			if err := os.MkdirAll(dir, 0o777); err != nil {
-				b.Fatal(err)
-			}
+			fatal.If(b, os.MkdirAll(dir, 0o777))
 		}
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("image_%022d.png", i)), files[i%len(files)], 0o666); err != nil {
-			b.Fatal(err)
-		}
+		fatal.If(b, os.WriteFile(filepath.Join(dir, fmt.Sprintf("image_%022d.png", i)), files[i%len(files)], 0o666))
 	}
 	time.Sleep(settled)
 	return root
@@ -47,14 +42,8 @@ func BenchmarkOpenCached(b *testing.B) {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			root, cache := manyFiles(b, n), b.TempDir()
 			open := func() {
-				d, _, err := Open("folder", root, Options{CacheDir: cache})
-				if err != nil {
-					b.Fatal(err)
-				}
-				im, err := Prepare(b.Context(), d, 8, cache, nil)
-				if err != nil {
-					b.Fatal(err)
-				}
+				d, _ := fatal.Get2(Open("folder", root, Options{CacheDir: cache}))(b)
+				im := fatal.Get(Prepare(b.Context(), d, 8, cache, nil))(b)
 				im.Close()
 			}
 			open() // makes the cache

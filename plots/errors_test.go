@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // TestBadInput spoils one value of good data at a time.
@@ -85,11 +87,7 @@ func TestBadInput(t *testing.T) {
 
 func TestBadGrid(t *testing.T) {
 	good := func() *Grid {
-		g, err := Epochs(Print(), epochsData())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return g
+		return fatal.Get(Epochs(Print(), epochsData()))(t)
 	}
 	for name, spoil := range map[string]func(*Grid){
 		"no panels": func(g *Grid) { g.Panels = nil },

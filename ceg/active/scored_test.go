@@ -8,6 +8,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/active/activetest"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // ours are scoring functions and the arrays they read.
@@ -56,10 +57,7 @@ var ours = map[string]struct {
 func TestScoredConform(t *testing.T) {
 	for name, s := range ours {
 		t.Run(name, func(t *testing.T) {
-			scored, err := active.NewScored(name, s.score)
-			if err != nil {
-				t.Fatal(err)
-			}
+			scored := fatal.Get(active.NewScored(name, s.score))(t)
 			if scored.Needs() != s.reads {
 				t.Errorf("it needs %v, want %v", scored.Needs(), s.reads)
 			}
@@ -113,10 +111,7 @@ func TestViewByHand(t *testing.T) {
 		}
 		return v.Density()
 	}
-	s, err := active.NewScored("mine", score)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := fatal.Get(active.NewScored("mine", score))(t)
 	s.Reads = active.Features
 	if picks, err := s.Query(c, 3, nil); err != nil || picks[2].ID != "a" || picks[2].Score >= picks[0].Score {
 		t.Errorf("picks %+v, %v", picks, err)

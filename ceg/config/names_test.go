@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestShortNames(t *testing.T) {
@@ -57,15 +59,9 @@ func TestPut(t *testing.T) {
 	put := func(s Spec, list ...any) Config {
 		t.Helper()
 		for i := 0; i < len(list); i += 2 {
-			if err := s.Put(list[i].(string), list[i+1]); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, s.Put(list[i].(string), list[i+1]))
 		}
-		c, err := Resolve(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c
+		return fatal.Get(Resolve(s))(t)
 	}
 	for name, c := range map[string]struct{ got, want Config }{
 		"field":     {put(Spec{Target: "photo", Epochs: 9}, "target", "sketch", "schedule.epochs", 5, "epochs", 6), Must(Spec{Target: "sketch", Epochs: 6})},

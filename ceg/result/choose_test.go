@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // history makes records from (validation of 8, target of 10) pairs: 12 labels in
@@ -129,9 +130,7 @@ func TestRulesWithNothingToMeasureWith(t *testing.T) {
 	for i := range records {
 		records[i].Accuracy = records[i].Accuracy[:len(records[i].Accuracy)-1]
 	}
-	if r.Accuracy, err = Choose(records); err != nil {
-		t.Fatal(err)
-	}
+	r.Accuracy = fatal.Get(Choose(records))(t)
 	if err := r.Verify(records); err == nil || !strings.Contains(err.Error(), "the target is") {
 		t.Errorf("accuracies without those of the target: %v", err)
 	}

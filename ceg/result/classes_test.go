@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // counted are ten answers about three classes of four: by hand
@@ -67,10 +69,7 @@ func TestRecordByClass(t *testing.T) {
 		val.Count(0, 0)
 	}
 	r.Accuracy[0] = val
-	line, err := r.Line()
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := fatal.Get(r.Line())(t)
 	if want := `{"domain":"print","split":"val","tally":[4,4],"classes":[[4,4,4],[0,0,0],[0,0,0],[0,0,0]]}`; !strings.Contains(string(line), want) {
 		t.Errorf("the line is %s, want %s in it", line, want)
 	}

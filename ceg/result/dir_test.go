@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // newSettings is a run's config.
@@ -26,28 +27,18 @@ func newSettings(seed uint64) config.Config {
 func edited(t *testing.T, change func(fields map[string]any)) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteConfig(&b, newSettings(1)); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, WriteConfig(&b, newSettings(1)))
 	fields := map[string]any{}
-	if err := json.Unmarshal(b.Bytes(), &fields); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, json.Unmarshal(b.Bytes(), &fields))
 	change(fields)
-	data, err := json.Marshal(fields)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(json.Marshal(fields))(t)
 	return string(data)
 }
 
 // names lists the files in dir, except the lock.
 func names(t *testing.T, dir string) []string {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := fatal.Get(os.ReadDir(dir))(t)
 	var list []string
 	for _, e := range entries {
 		if e.Name() != lockFile {
@@ -59,17 +50,12 @@ func names(t *testing.T, dir string) []string {
 
 func put(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path, []byte(text), 0o666))
 }
 
 func get(t *testing.T, path string) string {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(os.ReadFile(path))(t)
 	return string(data)
 }
 
@@ -90,9 +76,7 @@ func TestDirLife(t *testing.T) {
 	queries := []Query{{0, "photo/1.png", "photo", "dog", nil}, {1, "b", "sketch", "cat", &Scores{0.1, 1, 1e-7, 3, 0, 2, 5.5}}}
 	epoch := func(d *Dir, i int) {
 		t.Helper()
-		if err := errors.Join(d.AppendRecord(records[i]), d.AppendQueries(queries[i:i+1])); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, errors.Join(d.AppendRecord(records[i]), d.AppendQueries(queries[i:i+1])))
 	}
 
 	path := filepath.Join(t.TempDir(), "runs", "a")
@@ -128,9 +112,7 @@ func TestDirLife(t *testing.T) {
 
 	d = must[*Dir](t)(Open(path, newSettings(1), Place{}, true))
 	defer d.Close()
-	if err := d.Truncate(checkpoint); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, d.Truncate(checkpoint))
 	if got := must[[]Record](t)(d.Records()); !reflect.DeepEqual(got, records[:1]) {
 		t.Errorf("after Truncate the records are %+v", got)
 	}
@@ -147,9 +129,7 @@ func TestDirLife(t *testing.T) {
 	if Finished(d.FS()) {
 		t.Error("an unfinished run counts as finished")
 	}
-	if err := d.Finish(sampleResult(t)); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, d.Finish(sampleResult(t)))
 	if !Finished(d.FS()) {
 		t.Error("a finished run does not count as finished")
 	}
@@ -175,16 +155,12 @@ func TestOpenRefuses(t *testing.T) {
 		{"unfinished", func(t *testing.T, path string) {
 			d := begin(t, path)
 			defer d.Close()
-			if err := d.AppendQueries(nil); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, d.AppendQueries(nil))
 		}, newSettings(1), ErrUnfinished, nil, ""},
 		{"finished", func(t *testing.T, path string) {
 			d := begin(t, path)
 			defer d.Close()
-			if err := d.Finish(sampleResult(t)); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, d.Finish(sampleResult(t)))
 		}, newSettings(1), ErrFinished, ErrFinished, ""},
 		{"another seed", func(t *testing.T, path string) { begin(t, path).Close() }, newSettings(2), ErrForeign, ErrForeign,
 			"config.json: it has seed = 1, this run has 2"},
@@ -256,9 +232,7 @@ func TestCreateWhereNothingCanBe(t *testing.T) {
 		return
 	}
 	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o555); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Chmod(dir, 0o555))
 	if _, err := Open(filepath.Join(dir, "run"), newSettings(1), Place{}, false); err == nil || !strings.Contains(err.Error(), dir) {
 		t.Errorf("Open in a read-only directory: %v", err)
 	}
@@ -271,9 +245,7 @@ func TestAppendToFullDisk(t *testing.T) {
 	d := must[*Dir](t)(Open(t.TempDir(), newSettings(1), Place{}, false))
 	defer d.Close()
 	for _, name := range []string{RecordsFile, QueriesFile} {
-		if err := os.Symlink("/dev/full", d.File(name)); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.Symlink("/dev/full", d.File(name)))
 	}
 	if err := d.AppendRecord(sample(0, 12, 4, 6, 7)); err == nil || !strings.Contains(err.Error(), "no space left") {
 		t.Errorf("AppendRecord: %v", err)
@@ -292,9 +264,7 @@ func TestTruncateRefusesLoss(t *testing.T) {
 	if err := d.Truncate(Lengths{Records: 10}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("records are gone: %v", err)
 	}
-	if err := d.AppendRecord(sample(0, 12, 4, 6, 7)); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, d.AppendRecord(sample(0, 12, 4, 6, 7)))
 	if err := d.Truncate(Lengths{Records: 10000}); err == nil || !strings.Contains(err.Error(), "records.jsonl has") {
 		t.Errorf("records are short: %v", err)
 	}
@@ -318,9 +288,7 @@ func TestQueriesRefuse(t *testing.T) {
 	}
 	// Names with separators and quotes survive.
 	odd := []Query{{0, "a,b/\"c\"\n.png", "d,", "", nil}, {0, "=s/1.png", "'=s", "+c", nil}}
-	if err := d.AppendQueries(odd); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, d.AppendQueries(odd))
 	if got := must[[]Query](t)(ReadQueries(d.FS(), QueriesFile)); !reflect.DeepEqual(got, odd) {
 		t.Errorf("got %+v, want %+v", got, odd)
 	}

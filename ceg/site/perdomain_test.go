@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Domains that differ in where their features lie and how far they spread are alike once each
@@ -19,14 +20,8 @@ func TestAdaptPerDomain(t *testing.T) {
 		}
 	}
 	a := u.Take(r.Perm(u.Len())[:1])
-	h, err := s.AdaptPerDomain(a, u.Features)
-	if err != nil {
-		t.Fatal(err)
-	}
-	plain, err := s.Adapt(a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := fatal.Get(s.AdaptPerDomain(a, u.Features))(t)
+	plain := fatal.Get(s.Adapt(a))(t)
 	if per, all := right(h.Predict(u.Features), u.Classes), right(plain.Predict(u.Features), u.Classes); per < 0.95 || all > 0.7 {
 		t.Errorf("%v are right with domains by themselves, %v without", per, all)
 	}
@@ -41,9 +36,7 @@ func TestAdaptPerDomain(t *testing.T) {
 	for i := range b.Features.Data {
 		b.Features.Data[i] = 2*b.Features.Data[i] + 1
 	}
-	if h, err = s.AdaptPerDomain(b, moved.Features); err != nil {
-		t.Fatal(err)
-	}
+	h = fatal.Get(s.AdaptPerDomain(b, moved.Features))(t)
 	for i, v := range h.Logits(moved.Features).Data {
 		if math.Abs(float64(v-before[i])) > 1e-3*max(1, math.Abs(float64(before[i]))) {
 			t.Fatalf("logit %d is %v, was %v", i, v, before[i])

@@ -12,6 +12,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/study/studytest"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // fakeEmbedding has the images that studytest.Queries asks for, and others: two
@@ -49,10 +50,7 @@ func fakeEmbedding() *ceg.Embedding {
 // it asks for, the other twenty what it leaves.
 func TestScoreCandidates(t *testing.T) {
 	e := fakeEmbedding()
-	list, err := scoreCandidates(e, config.Exploration{}, studytest.Queries(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := fatal.Get(scoreCandidates(e, config.Exploration{}, studytest.Queries(0)))(t)
 	if len(list) != 30 {
 		t.Fatalf("%d candidates", len(list))
 	}
@@ -105,10 +103,7 @@ func TestMapSample(t *testing.T) {
 func TestUnknownClasses(t *testing.T) {
 	e := fakeEmbedding()
 	queries := studytest.Queries(0)
-	rows, err := result.Rows(e.IDs, queries)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := fatal.Get(result.Rows(e.IDs, queries))(t)
 	for i := range e.Classes {
 		e.Classes[i] = datasets.Unknown
 	}

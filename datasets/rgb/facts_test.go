@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // ifd is a page of a grey TIFF, with further tags.
@@ -151,9 +153,7 @@ func TestLookAtLevels(t *testing.T) {
 		"8 bits, one line": {func() image.Image { m := New(40, 40); m.Set(1, 1, 255, 255, 255); return m.ToImage() }(), false, true},
 	} {
 		var b bytes.Buffer
-		if err := png.Encode(&b, c.m); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, png.Encode(&b, c.m))
 		_, f, err := Photo.Look(t.Context(), b.Bytes())
 		if err != nil || f.Narrow() != c.narrow || f.Flat != c.flat {
 			t.Errorf("%s: %+v, %v", name, f, err)
@@ -164,19 +164,13 @@ func TestLookAtLevels(t *testing.T) {
 // The first frame of an animated WebP is what it is as a still one, on its canvas.
 func TestAnimatedWebP(t *testing.T) {
 	for _, name := range []string{"webp_lossless", "webp_lossless_alpha", "webp_lossy", "webp_lossy_alpha"} {
-		still, err := os.ReadFile("testdata/decode/" + name + ".webp")
-		if err != nil {
-			t.Fatal(err)
-		}
+		still := fatal.Get(os.ReadFile("testdata/decode/" + name + ".webp"))(t)
 		chunks := still[12:]
 		if bytes.HasPrefix(chunks, []byte("VP8X")) {
 			chunks = chunks[18:]
 		}
 		for _, rule := range []Decoding{Stored, Photo} {
-			want, err := rule.Decode(t.Context(), still)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := fatal.Get(rule.Decode(t.Context(), still))(t)
 			animated := func(w, h, x, y int) []byte {
 				u24 := func(b []byte, v int) []byte { return append(b, uint8(v), uint8(v>>8), uint8(v>>16)) }
 				b := append([]byte("RIFF????WEBPVP8X\x0a\x00\x00\x00"), 1<<1|1<<4, 0, 0, 0)

@@ -14,6 +14,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // flat makes a folder with domains of images, whose names say what class they are of.
@@ -21,24 +22,15 @@ func flat(t *testing.T) string {
 	t.Helper()
 	root := filepath.Join(t.TempDir(), "flat")
 	for k, domain := range []string{"dawn", "day", "night"} {
-		if err := os.MkdirAll(filepath.Join(root, domain), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.MkdirAll(filepath.Join(root, domain), 0o777))
 		for i := range 12 {
 			m := image.NewGray(image.Rect(0, 0, 16, 16))
 			for j := range 256 {
 				m.SetGray(j%16, j/16, color.Gray{Y: uint8(40*k + 7*i*(j%(2+i%2)))})
 			}
-			f, err := os.Create(filepath.Join(root, domain, fmt.Sprintf("%s %d.png", []string{"cat", "dog"}[i%2], i)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := png.Encode(f, m); err != nil {
-				t.Fatal(err)
-			}
-			if err := f.Close(); err != nil {
-				t.Fatal(err)
-			}
+			f := fatal.Get(os.Create(filepath.Join(root, domain, fmt.Sprintf("%s %d.png", []string{"cat", "dog"}[i%2], i))))(t)
+			fatal.If(t, png.Encode(f, m))
+			fatal.If(t, f.Close())
 		}
 	}
 	return root
@@ -47,18 +39,13 @@ func flat(t *testing.T) string {
 // labelAll labels the open queries of a run.
 func labelAll(t *testing.T, dir string) int {
 	t.Helper()
-	l, err := labels.Open(dir, nil, labels.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := fatal.Get(labels.Open(dir, nil, labels.Options{}))(t)
 	defer l.Close()
 	var open []labels.Image
 	l.View(func(s *labels.State) { open = s.OpenImages(-1) })
 	for _, v := range open {
 		class, _, _ := strings.Cut(filepath.Base(v.ID), " ")
-		if _, err := l.Append(labels.Event{Kind: labels.Labelled, ID: v.ID, Class: class, By: "ann"}); err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(l.Append(labels.Event{Kind: labels.Labelled, ID: v.ID, Class: class, By: "ann"}))(t)
 	}
 	return len(open)
 }
@@ -80,9 +67,7 @@ func TestTrainWithPeople(t *testing.T) {
 
 	// Elsewhere: the run knows its settings, and gets the place of its images.
 	moved := filepath.Join(dir, "moved")
-	if err := os.Rename(root, moved); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Rename(root, moved))
 	labelAll(t, out)
 	again = append(again, "--root", moved)
 	stdout, stderr, status = call(t, dir, again...)

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // The example has what its help says, is the same each time, and every label is of a photo.
@@ -52,9 +54,6 @@ func TestDataExample(t *testing.T) {
 // read returns the text of a file.
 func read(t *testing.T, path string) string {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(os.ReadFile(path))(t)
 	return string(data)
 }

@@ -10,15 +10,13 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/ledg-go/ledg/ceg/nets/onnx/imported/importedtest"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A network on the hub is trained by its name, is exported and goes into an extension under it, and
 // is fetched once.
 func TestTrainHub(t *testing.T) {
-	small, err := os.ReadFile("../../ceg/nets/onnx/imported/testdata/train/small.onnx")
-	if err != nil {
-		t.Fatal(err)
-	}
+	small := fatal.Get(os.ReadFile("../../ceg/nets/onnx/imported/testdata/train/small.onnx"))(t)
 	importedtest.Hub(t, map[string][]byte{"model.onnx": small})
 	dir := t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))

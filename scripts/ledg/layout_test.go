@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A folder that can be read in two ways is an error that names both.
@@ -13,9 +15,7 @@ func TestUnclearLayout(t *testing.T) {
 	dir := t.TempDir()
 	root := photoFolder(t)
 	for _, name := range []string{"cat", "dog"} {
-		if err := os.Rename(filepath.Join(root, "night", name), filepath.Join(root, "night", "dark"+name)); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.Rename(filepath.Join(root, "night", name), filepath.Join(root, "night", "dark"+name)))
 	}
 	check := []string{"data", "check", "--dataset", "folder", "--root", root}
 	stdout, stderr, status := call(t, dir, check...)
@@ -33,9 +33,7 @@ func TestLayoutOfRun(t *testing.T) {
 	root := filepath.Join(dir, "photos")
 	from := photoFolder(t)
 	for _, split := range []string{"train", "test"} {
-		if err := os.CopyFS(filepath.Join(root, split), os.DirFS(filepath.Join(from, "day"))); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.CopyFS(filepath.Join(root, split), os.DirFS(filepath.Join(from, "day"))))
 	}
 	train := []string{"train", "--dataset", "folder", "--root", root, "--net", "smallcnn", "--width", "4", "--image-size", "16", "--budget", "4", "--epochs", "2", "--cache", "cache", "--backend", "go"}
 	_, stderr, status := call(t, dir, append(train, "--target", "none", "--method", "fixmatch", "--out", "one")...)

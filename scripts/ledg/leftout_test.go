@@ -5,31 +5,24 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // inputs copies a folder of testdata/inputs.
 func inputs(t *testing.T, name string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), name)
-	if err := os.CopyFS(to, os.DirFS(filepath.Join("testdata", "inputs", name))); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.CopyFS(to, os.DirFS(filepath.Join("testdata", "inputs", name))))
 	return to
 }
 
 // place puts a file of testdata/inputs to a path.
 func place(t *testing.T, from, to string) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", "inputs", from))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(to, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(os.ReadFile(filepath.Join("testdata", "inputs", from)))(t)
+	fatal.If(t, os.MkdirAll(filepath.Dir(to), 0o777))
+	fatal.If(t, os.WriteFile(to, data, 0o666))
 }
 
 // Damaged images are left out, listed and counted by all commands; --strict stops at them, and
@@ -81,10 +74,7 @@ func TestDamagedPhotos(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	for _, run := range []string{"run", "features"} {
-		list, err := os.ReadFile(filepath.Join(dir, run, "left-out.csv"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := fatal.Get(os.ReadFile(filepath.Join(dir, run, "left-out.csv")))(t)
 		all(run, strings.ReplaceAll(strings.NewReplacer("jpg,", "jpg: ", "HEIC,", "HEIC: ").Replace(string(list)), "\"", ""))
 		stdout, stderr, status = call(t, dir, "eval", run)
 		if status != 0 || !strings.Contains(stdout, "3 files were left out of the data set: left-out.csv lists them") {

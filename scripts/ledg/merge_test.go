@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // killed starts a command, kills it once the file exceeds a number of bytes, and starts it again.
@@ -15,9 +17,7 @@ func killed(t *testing.T, dir, file string, bytes int64, args ...string) {
 	t.Helper()
 	cmd := exec.Command(ledg, args...)
 	cmd.Dir = dir
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, cmd.Start())
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if info, err := os.Stat(filepath.Join(dir, file)); err == nil && info.Size() > bytes {
 			break
@@ -37,9 +37,7 @@ func killed(t *testing.T, dir, file string, bytes int64, args ...string) {
 func TestShards(t *testing.T) {
 	dir, from := t.TempDir(), flat(t)
 	for _, domain := range []string{"dawn", "day"} {
-		if err := os.MkdirAll(filepath.Join(dir, "images", domain), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.MkdirAll(filepath.Join(dir, "images", domain), 0o777))
 		for i := range 500 {
 			data, err := os.ReadFile(filepath.Join(from, domain, fmt.Sprintf("%s %d.png", []string{"cat", "dog"}[i%2], i%12)))
 			if err == nil {
@@ -96,9 +94,7 @@ func TestShards(t *testing.T) {
 	same("p.csv", "whole.csv")
 	same("p.npz", "whole.npz")
 
-	if err := os.Rename(filepath.Join(dir, "p.csv.2-of-3"), filepath.Join(dir, "away")); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Rename(filepath.Join(dir, "p.csv.2-of-3"), filepath.Join(dir, "away")))
 	ledg(predict("q", "--shard", "2/4")...)
 	for _, c := range []struct {
 		status int

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // After a folder of photos, a run or a whole project has been renamed, commands say where they
@@ -13,20 +15,14 @@ func TestMoved(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	project := filepath.Join(dir, "project")
-	if err := os.MkdirAll(project, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.MkdirAll(project, 0o777))
 	rename := func(from, to string) {
 		t.Helper()
-		if err := os.Rename(from, to); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.Rename(from, to))
 	}
 	rename(photoFolder(t), filepath.Join(project, "photos"))
 	rename(photoFolder(t), filepath.Join(project, "site"))
-	if err := os.RemoveAll(filepath.Join(project, "site", "night")); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.RemoveAll(filepath.Join(project, "site", "night")))
 	for _, name := range []string{"1.png", "2.png", "3.png"} { // images that the run does not have
 		for _, class := range []string{"cat", "dog"} {
 			path := filepath.Join(project, "site", "day", class, name)
@@ -111,9 +107,7 @@ func TestExtendExclude(t *testing.T) {
 		return
 	}
 	// What is cheap is checked before another photo is embedded.
-	if err := os.CopyFS(filepath.Join(root, "dusk"), os.DirFS(filepath.Join(root, "day"))); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.CopyFS(filepath.Join(root, "dusk"), os.DirFS(filepath.Join(root, "day"))))
 	for flag, value := range map[string]string{"--budget": "many", "--out": "pixels"} {
 		stdout, stderr, status := call(t, dir, "extend", "features", "--root", root, flag, value)
 		if status != 2 || !strings.Contains(stderr, flag) || strings.Contains(stderr, "computing features") {

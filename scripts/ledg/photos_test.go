@@ -16,6 +16,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
 	"github.com/ledg-go/ledg/ceg/predict/photos"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // pretrainedOrSkip skips the test where the published weights of the network that looks at
@@ -86,12 +87,8 @@ func TestPhotosCheckedFirst(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache")) // without weights, so that looking fails
 	t.Setenv("HF_HUB_OFFLINE", "1")
 	for _, name := range []string{"mine/notes.txt", "done/config.json", "done/result.json"} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("{}"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777))
+		fatal.If(t, os.WriteFile(filepath.Join(dir, name), []byte("{}"), 0o666))
 	}
 	root := photoFolder(t)
 	for _, c := range []struct {
@@ -126,14 +123,10 @@ func TestPhotos(t *testing.T) {
 	for _, domain := range []string{"day", "night"} {
 		for _, c := range []string{"cat", "dog"} {
 			for _, name := range []string{"1.png", "2.png", "3.png"} {
-				if err := os.Rename(filepath.Join(root, domain, c, name), filepath.Join(root, domain, c+name)); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, os.Rename(filepath.Join(root, domain, c, name), filepath.Join(root, domain, c+name)))
 				class[domain+"/"+c+name] = c
 			}
-			if err := os.Remove(filepath.Join(root, domain, c)); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.Remove(filepath.Join(root, domain, c)))
 		}
 	}
 	train := []string{"train", "--dataset", "folder", "--root", root, "--classes", "cat,dog", "--budget", "6", "--epochs", "3", "--cache", "cache", "--out", "run", "--quiet"}
@@ -146,22 +139,14 @@ func TestPhotos(t *testing.T) {
 		if _, stderr, status := call(t, dir, "label", "export", run, "--format", "csv", "--out", run+".csv"); status != 0 {
 			t.Fatal(stderr)
 		}
-		f, err := os.Open(filepath.Join(dir, run+".csv"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := fatal.Get(os.Open(filepath.Join(dir, run+".csv")))(t)
 		defer f.Close()
-		rows, err := csv.NewReader(f).ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := fatal.Get(csv.NewReader(f).ReadAll())(t)
 		text := "id,label\n"
 		for _, row := range rows[1:] {
 			text += row[0] + "," + class[row[0]] + "\n"
 		}
-		if err := os.WriteFile(filepath.Join(dir, run+"-a.csv"), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(filepath.Join(dir, run+"-a.csv"), []byte(text), 0o666))
 		if _, stderr, status := call(t, dir, "label", "import", run, "--format", "csv", run+"-a.csv"); status != 0 {
 			t.Fatal(stderr)
 		}
@@ -178,9 +163,7 @@ func TestPhotos(t *testing.T) {
 	if _, stderr, status := call(t, dir, "predict", "moved", "--images", root, "--out", "p.csv"); status != 0 {
 		t.Error(stderr)
 	}
-	if err := os.Rename(root, root+"-moved"); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Rename(root, root+"-moved"))
 	folder := []string{"label", "export", "moved", "--which", "labelled", "--format", "folder", "--out"}
 	if _, stderr, status := call(t, dir, append(folder, "x")...); status != 1 || !strings.Contains(stderr, "no longer in "+root) {
 		t.Errorf("photos that have moved: status %d, %s", status, stderr)
@@ -188,9 +171,7 @@ func TestPhotos(t *testing.T) {
 	if _, stderr, status := call(t, dir, append(folder, "exported", "--root", root+"-moved")...); status != 0 {
 		t.Error(stderr)
 	}
-	if err := os.Rename(root+"-moved", root); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Rename(root+"-moved", root))
 	stdout, stderr, status = call(t, dir, "extend", "moved", "--budget", "8", "--cache", "cache", "--out", "more", "--quiet")
 	if status != 3 || !strings.Contains(stdout, "more begins with 6 labels of moved") {
 		t.Fatalf("extend: status %d, %s%s", status, stdout, stderr)
@@ -204,9 +185,7 @@ func TestPhotos(t *testing.T) {
 	for id, c := range class {
 		list += id + "," + c + "\n"
 	}
-	if err := os.WriteFile(filepath.Join(dir, "all.csv"), []byte(list), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "all.csv"), []byte(list), 0o666))
 	stdout, stderr, status = call(t, dir, "train", "--dataset", "folder", "--root", root, "--labels", "all.csv", "--budget", "4", "--epochs", "2", "--cache", "cache", "--out", "labelled", "--quiet")
 	if status != 0 || !strings.Contains(stdout, "Estimated accuracy, from 4 labels") {
 		t.Errorf("with all labels: status %d, %s%s", status, stdout, stderr)
@@ -231,10 +210,7 @@ func TestBudgetBesideATable(t *testing.T) {
 	table, without, n := "id,label\n", "day/cat/1.png", 0
 	for _, domain := range []string{"day", "night"} {
 		for _, c := range []string{"cat", "dog"} {
-			files, err := filepath.Glob(filepath.Join(root, domain, c, "*.png"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			files := fatal.Get(filepath.Glob(filepath.Join(root, domain, c, "*.png")))(t)
 			for _, f := range files {
 				if id := domain + "/" + c + "/" + filepath.Base(f); id != without {
 					table, n = table+id+","+c+"\n", n+1
@@ -244,9 +220,7 @@ func TestBudgetBesideATable(t *testing.T) {
 	}
 	full := table + without + ",cat\n"
 	for name, text := range map[string]string{"some.csv": table, "full.csv": full} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 	}
 	photo := filepath.Join(root, filepath.FromSlash(without))
 	whole := read(t, photo)
@@ -268,9 +242,7 @@ func TestBudgetBesideATable(t *testing.T) {
 		if c.damaged {
 			content = whole[:len(whole)/2]
 		}
-		if err := os.WriteFile(photo, []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(photo, []byte(content), 0o666))
 		args := []string{"train", "--dataset", "folder", "--root", root, "--layout", "{site}/*/{name}", "--classes", "cat,dog", "--labels", c.table, "--budget", "4", "--out", "x", "--print-config"}
 		stdout, stderr, status := call(t, dir, append(args, c.flags...)...)
 		if people := strings.Contains(stdout, `"oracle": "ask"`); status != 0 || people != c.people || !strings.HasPrefix(stderr, c.line) || c.line == "" && strings.Contains(stderr, "have no label") {
@@ -278,9 +250,7 @@ func TestBudgetBesideATable(t *testing.T) {
 		}
 	}
 	// A table of all labels, imported into a run, gives it those that it has queried.
-	if err := os.WriteFile(photo, []byte(whole), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(photo, []byte(whole), 0o666))
 	_, stderr, status := call(t, dir, "train", "--dataset", "folder", "--root", root, "--layout", "{site}/*/{name}", "--classes", "cat,dog", "--net", "smallcnn", "--width", "4", "--image-size", "16",
 		"--target", "none", "--preset", "ledg", "--oracle", "ask", "--budget", "4", "--epochs", "2", "--out", "run", "--quiet", "--backend", "go", "--cache", "cache")
 	if status != 3 {
@@ -312,10 +282,7 @@ func checkPrinted(t *testing.T, dir, run string) {
 	if _, stderr, status := call(t, dir, "report", run, "--out", "printed.html"); status != 0 {
 		t.Error(stderr)
 	}
-	page, err := os.ReadFile(filepath.Join(dir, "printed.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := fatal.Get(os.ReadFile(filepath.Join(dir, "printed.html")))(t)
 	lines := regexp.MustCompile(`<pre><code>(.*?)</code></pre>`).FindAllStringSubmatch(string(page), -1)
 	if len(lines) < 3 {
 		t.Errorf("%d commands", len(lines))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestProbe(t *testing.T) {
@@ -25,20 +26,15 @@ func TestProbe(t *testing.T) {
 		}
 		return b
 	}
-	f, err := os.Create(filepath.Join(dir, "pool.safetensors"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fatal.Get(os.Create(filepath.Join(dir, "pool.safetensors")))(t)
 	defer f.Close()
-	if err := safetensors.Write(f, []safetensors.Entry{
+	fatal.If(t, safetensors.Write(f, []safetensors.Entry{
 		{Name: "features", DType: safetensors.Float32, Shape: []int{4, 2}, Data: floats(1, 0, 1, 0.1, 0, 1, 0.1, 1)},
 		{Name: "labels", DType: safetensors.Int64, Shape: []int{4}, Data: ints(0, 0, 1, 0)},
 		{Name: "domains", DType: safetensors.Int64, Shape: []int{4}, Data: ints(0, 0, 1, 1)},
 		{Name: "labelled_features", DType: safetensors.Float32, Shape: []int{2, 2}, Data: floats(1, -0.1, -0.1, 1)},
 		{Name: "labelled_labels", DType: safetensors.Int64, Shape: []int{2}, Data: ints(0, 1)},
-	}, nil); err != nil {
-		t.Fatal(err)
-	}
+	}, nil))
 	stdout, stderr, status := call(t, dir, "probe", "--pool", "pool.safetensors", "--head", "gda", "--out", "out.safetensors")
 	want := "domain  samples  accuracy\n0             2    100.00\n1             2     50.00\nall           4     75.00\n"
 	if strings.ReplaceAll(stdout, "-", "") == "" || status != 0 || stderr != "" {

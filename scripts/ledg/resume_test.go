@@ -12,6 +12,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/shell"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // The command that ledg prints goes on with the weights, the cache and the backend that
@@ -44,14 +45,10 @@ func TestResumeRemembers(t *testing.T) {
 		stdout, stderr, status := call(t, dir, append(slices.Clone(again), strings.Fields(c.flags)...)...)
 		checkError(t, c.want, 2, stdout, stderr, status)
 	}
-	if err := os.Rename(filepath.Join(dir, "w.safetensors"), filepath.Join(dir, "v.safetensors")); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Rename(filepath.Join(dir, "w.safetensors"), filepath.Join(dir, "v.safetensors")))
 	stdout, stderr, status := call(t, dir, again...)
 	checkError(t, "--weights: the run began with w.safetensors", 2, stdout, stderr, status)
-	if err := os.Rename(filepath.Join(dir, "v.safetensors"), filepath.Join(dir, "w.safetensors")); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Rename(filepath.Join(dir, "v.safetensors"), filepath.Join(dir, "w.safetensors")))
 	if stdout, stderr, status := call(t, t.TempDir(), again...); status != 0 || strings.Contains(stderr, "backend go") {
 		t.Errorf("status %d, stdout %s, stderr %s: what computes is said once, when a run begins", status, stdout, stderr)
 	}
@@ -68,9 +65,7 @@ func TestSpecifiedLabelsAreCopied(t *testing.T) {
 	lines := "id,label\ndawn/cat 0.png,cat\nday/dog 1.png,dog\nnight/cat 2.png,cat\nnight/dog 3.png,dog\n"
 	write := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(list, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(list, []byte(text), 0o666))
 	}
 	write(lines)
 	begin := []string{"train", "--dataset", "folder", "--root", root, "--labels", list, "--target", "none", "--oracle", "ask", "--method", "uniform-ce",
@@ -98,9 +93,7 @@ func TestSpecifiedLabelsAreCopied(t *testing.T) {
 	}
 	stdout, stderr, status = call(t, dir, "train", "--resume", "--out", out, "--quiet", "--labels", list)
 	checkError(t, "--labels: the run has ", 2, stdout, stderr, status)
-	if err := os.Remove(list); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Remove(list))
 	use()
 	if _, stderr, status := call(t, dir, "train", "--resume", "--out", out, "--quiet"); status != 0 {
 		t.Errorf("the list is gone: status %d, stderr %s", status, stderr)
@@ -115,24 +108,16 @@ func TestUseWithoutTheImages(t *testing.T) {
 	for _, domain := range []string{"dawn", "day", "night"} { // where all images have a class some are for validation
 		for i := range 12 {
 			class := []string{"cat", "dog"}[i%2]
-			if err := os.MkdirAll(filepath.Join(root, domain, class), 0o777); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.MkdirAll(filepath.Join(root, domain, class), 0o777))
 			name := fmt.Sprintf("%s %d.png", class, i)
-			if err := os.Rename(filepath.Join(root, domain, name), filepath.Join(root, domain, class, name)); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.Rename(filepath.Join(root, domain, name), filepath.Join(root, domain, class, name)))
 			for k := 0; k < 21 && domain != "night"; k++ { // as many as a temperature needs
-				if err := os.Link(filepath.Join(root, domain, class, name), filepath.Join(root, domain, class, fmt.Sprint(k, " ", name))); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, os.Link(filepath.Join(root, domain, class, name), filepath.Join(root, domain, class, fmt.Sprint(k, " ", name))))
 			}
 		}
 	}
 	images := filepath.Join(dir, "new")
-	if err := os.CopyFS(images, os.DirFS(filepath.Join(root, "night"))); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.CopyFS(images, os.DirFS(filepath.Join(root, "night"))))
 	if _, stderr, status := call(t, dir, "train", "--dataset", "folder", "--root", root, "--target", "night", "--method", "uniform-ce",
 		"--budget", "8", "--epochs", "2", "--width", "4", "--image-size", "16", "--backend", "go", "--cache", filepath.Join(dir, "cache"), "--out", out, "--quiet"); status != 0 {
 		t.Fatalf("status %d, stderr %s", status, stderr)
@@ -148,19 +133,14 @@ func TestUseWithoutTheImages(t *testing.T) {
 		ledg("predict", out, "--images", images, "--out", csv, "--quiet")
 		ledg("export", out, "--out", filepath.Join(t.TempDir(), "m.onnx"))
 		ledg("export", out, "--out", filepath.Join(t.TempDir(), "m.safetensors"))
-		b, err := os.ReadFile(csv)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := fatal.Get(os.ReadFile(csv))(t)
 		return string(b)
 	}
 	prediction := use("--root", root)
 	if strings.Count(prediction, "\n") != 13 {
 		t.Fatal(prediction)
 	}
-	if err := os.RemoveAll(root); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.RemoveAll(root))
 	again := use()
 	for i, line := range strings.Split(prediction, "\n") {
 		a, b := strings.Split(line, ","), strings.Split(strings.Split(again, "\n")[i], ",")
@@ -193,10 +173,7 @@ func TestReportOfNothingMeasured(t *testing.T) {
 			t.Fatalf("%v: status %d, stdout %s, stderr %s", args, status, stdout, stderr)
 		}
 	}
-	html, err := os.ReadFile(filepath.Join(dir, "mine.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	html := fatal.Get(os.ReadFile(filepath.Join(dir, "mine.html")))(t)
 	for _, want := range []string{"Its accuracy is unknown", "Least confident predictions", "<span>ledg</span> <span>extend</span> <span>mine</span>"} {
 		if !strings.Contains(string(html), want) {
 			t.Errorf("no %q", want)

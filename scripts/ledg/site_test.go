@@ -14,23 +14,16 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // sketches writes images of the style that tiny leaves out to a folder, from one on; their
 // names begin with their classes, as answerAll wants it.
 func sketches(t *testing.T, dir string, from, to int) {
 	t.Helper()
-	d, truth, err := datasets.Glyphs(datasets.GlyphsConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := d.Domain("sketch")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	d, truth := fatal.Get2(datasets.Glyphs(datasets.GlyphsConfig{}))(t)
+	k := fatal.Get(d.Domain("sketch"))(t)
+	fatal.If(t, os.MkdirAll(dir, 0o777))
 	n := 0
 	for i, e := range d.Examples {
 		if e.Domain != k {
@@ -39,17 +32,9 @@ func sketches(t *testing.T, dir string, from, to int) {
 		if n++; n <= from || n > to {
 			continue
 		}
-		m, err := d.Image(i)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := os.Create(filepath.Join(dir, fmt.Sprintf("%s %d.png", d.Classes[truth.Class(i)], n)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := png.Encode(f, m.ToImage()); err != nil {
-			t.Fatal(err)
-		}
+		m := fatal.Get(d.Image(i))(t)
+		f := fatal.Get(os.Create(filepath.Join(dir, fmt.Sprintf("%s %d.png", d.Classes[truth.Class(i)], n))))(t)
+		fatal.If(t, png.Encode(f, m.ToImage()))
 		f.Close()
 	}
 }
@@ -95,9 +80,7 @@ func TestSite(t *testing.T) {
 	ledg("q.csv: 90 images", "label", "export", "sites/north", "--format", "csv", "--out", "q.csv")
 	id, _, _ := strings.Cut(strings.Split(read(t, filepath.Join(dir, "q.csv")), "\n")[1], ",")
 	class, _, _ := strings.Cut(id, " ")
-	if err := os.WriteFile(filepath.Join(dir, "a.csv"), []byte("id,label\n"+id+","+class+"\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "a.csv"), []byte("id,label\n"+id+","+class+"\n"), 0o666))
 	ledg("1 labels read, 1 of them new", "label", "import", "sites/north", "a.csv", "--format", "csv")
 	if n := labelAll(t, filepath.Join(dir, "sites", "north")); n != 89 {
 		t.Fatalf("%d questions", n)
@@ -114,10 +97,7 @@ func TestSite(t *testing.T) {
 	}
 	// The table of the site and ledg predict of the same photos agree.
 	rows := func(name string) map[string][]string {
-		list, err := csv.NewReader(strings.NewReader(read(t, filepath.Join(dir, name)))).ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := fatal.Get(csv.NewReader(strings.NewReader(read(t, filepath.Join(dir, name)))).ReadAll())(t)
 		out := map[string][]string{}
 		for _, row := range list {
 			out[filepath.Base(row[0])] = row

@@ -15,6 +15,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/predict/embedding/embeddingtest"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/calibration"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // tiny is a run of a second or two.
@@ -26,14 +27,8 @@ func tiny(out string, more ...string) []string {
 // untimed reads the run's result.json without its timing.
 func untimed(t *testing.T, dir string) string {
 	t.Helper()
-	r, err := result.ReadResult(os.DirFS(dir), result.ResultFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := r.Untimed()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fatal.Get(result.ReadResult(os.DirFS(dir), result.ResultFile))(t)
+	data := fatal.Get(r.Untimed())(t)
 	return string(data)
 }
 
@@ -138,10 +133,7 @@ func TestTrainFromWeights(t *testing.T) {
 // firstLabels returns the IDs of a run's round 0.
 func firstLabels(t *testing.T, dir string) []string {
 	t.Helper()
-	queries, err := result.ReadQueries(os.DirFS(dir), result.QueriesFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	queries := fatal.Get(result.ReadQueries(os.DirFS(dir), result.QueriesFile))(t)
 	var ids []string
 	for _, q := range queries {
 		if q.Round == 0 {
@@ -169,21 +161,14 @@ func TestTrainInterrupted(t *testing.T) {
 
 	cmd := exec.Command(ledg, tiny(halved, "--epochs", "6", "--cache", cache)...)
 	cmd.Dir = dir
-	pipe, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	pipe := fatal.Get(cmd.StderrPipe())(t)
+	fatal.If(t, cmd.Start())
 	var last string
 	lines := bufio.NewScanner(pipe)
 	for lines.Scan() {
 		last = lines.Text()
 		if strings.HasPrefix(last, "epoch 2/6") {
-			if err := cmd.Process.Signal(os.Interrupt); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, cmd.Process.Signal(os.Interrupt))
 		}
 	}
 	cmd.Wait()
@@ -214,21 +199,11 @@ func TestTrainInterrupted(t *testing.T) {
 func TestTrainErrors(t *testing.T) {
 	dir := t.TempDir()
 	root := photoFolder(t)
-	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(dir, "thesis"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "thesis", "main.tex"), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(dir, "future"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "future", "config.json"), []byte(`{"format": 9}`), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o666))
+	fatal.If(t, os.Mkdir(filepath.Join(dir, "thesis"), 0o777))
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "thesis", "main.tex"), nil, 0o666))
+	fatal.If(t, os.Mkdir(filepath.Join(dir, "future"), 0o777))
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "future", "config.json"), []byte(`{"format": 9}`), 0o666))
 	config, _ := filepath.Abs(filepath.Join("..", "..", "notebooks", "results", "glyphs", "glyphs-sketch-ceg-authors-5pct-s1-e12e2afbff", "config.json"))
 	weights, _ := filepath.Abs(filepath.Join("..", "..", "ceg", "nets", "weights", "testdata", "tiny.safetensors"))
 	for _, tt := range []struct {
@@ -268,20 +243,13 @@ func TestTrainErrors(t *testing.T) {
 func TestTrainTruncatedImage(t *testing.T) {
 	dir, root := t.TempDir(), photoFolder(t)
 	broken := filepath.Join(root, "day", "dog", "2.png")
-	image, err := os.ReadFile(broken)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(broken, 40); err != nil {
-		t.Fatal(err)
-	}
+	image := fatal.Get(os.ReadFile(broken))(t)
+	fatal.If(t, os.Truncate(broken, 40))
 	args := []string{"train", "--dataset", "folder", "--root", root, "--target", "night", "--budget", "3", "--epochs", "1",
 		"--width", "4", "--image-size", "16", "--backend", "go", "--out", "run", "--cache", "cache", "--quiet", "--json", "--strict"}
 	stdout, stderr, status := call(t, dir, args...)
 	checkError(t, "day/dog/2.png", 1, stdout, stderr, status)
-	if err := os.WriteFile(broken, image, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(broken, image, 0o666))
 	stdout, stderr, status = call(t, dir, args...)
 	var r result.Result
 	if err := json.Unmarshal([]byte(stdout), &r); err != nil || status != 0 || r.Labels != 3 {

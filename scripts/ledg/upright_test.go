@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A photo with an EXIF orientation counts as the upright photo that a viewer shows, in training,
@@ -16,13 +18,8 @@ func TestUpright(t *testing.T) {
 	dir := t.TempDir()
 	root := photoFolder(t)
 	for to, from := range map[string]string{"night/cat/turned.png": "png_6.png", "night/cat/upright.png": "png_6.want.png"} {
-		data, err := os.ReadFile(filepath.Join("../../datasets/rgb/testdata/photo", from))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(root, to), data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		data := fatal.Get(os.ReadFile(filepath.Join("../../datasets/rgb/testdata/photo", from)))(t)
+		fatal.If(t, os.WriteFile(filepath.Join(root, to), data, 0o666))
 	}
 	stdout, stderr, status := call(t, dir, "data", "check", "--dataset", "folder", "--root", root)
 	if status != 0 || !strings.Contains(stdout, "1 photo with an EXIF orientation is turned upright") {
@@ -35,10 +32,7 @@ func TestUpright(t *testing.T) {
 		if _, stderr, status := call(t, dir, "predict", run, "--images", filepath.Join(root, "night", "cat"), "--out", table, "--quiet"); status != 0 {
 			t.Fatal(stderr)
 		}
-		text, err := os.ReadFile(filepath.Join(dir, table))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := fatal.Get(os.ReadFile(filepath.Join(dir, table)))(t)
 		rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
 		if err != nil || len(rows) != 6 {
 			t.Fatalf("%v, %s", err, text)
@@ -70,9 +64,7 @@ func TestUpright(t *testing.T) {
 		t.Errorf("the config of stored pixels is another than before there was the setting: %s, %v", config, err)
 	}
 	for run, want := range map[string]string{"pixels": "exif_transpose", "stored": "Image.open(path).convert"} {
-		if err := os.Mkdir(filepath.Join(dir, run+"-onnx"), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.Mkdir(filepath.Join(dir, run+"-onnx"), 0o777))
 		if _, stderr, status := call(t, dir, "export", run, "--out", run+"-onnx/model.onnx"); status != 0 {
 			t.Fatal(stderr)
 		}

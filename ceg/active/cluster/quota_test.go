@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // clumped returns n rows that are often copies of one another, and centroids of
@@ -23,10 +24,7 @@ func clumped(t testing.TB, n, dim int, space Space) (Matrix, *Centroids) {
 	for range n / 2 {
 		copy(rowOf(m, r.IntN(n)), rowOf(m, r.IntN(n)))
 	}
-	b, err := NewBuilder(3, 7, dim, space)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := fatal.Get(NewBuilder(3, 7, dim, space))(t)
 	for i := range 40 {
 		row := make([]float64, dim)
 		for j, v := range rowOf(m, r.IntN(n)) {
@@ -36,10 +34,7 @@ func clumped(t testing.TB, n, dim int, space Space) (Matrix, *Centroids) {
 			t.Fatal(err)
 		}
 	}
-	c, err := b.Centroids()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := fatal.Get(b.Centroids())(t)
 	return m, c
 }
 
@@ -47,13 +42,11 @@ func clumped(t testing.TB, n, dim int, space Space) (Matrix, *Centroids) {
 func allDistances(t *testing.T, c *Centroids, m Matrix) [][]float64 {
 	t.Helper()
 	distances := make([][]float64, m.Rows)
-	if err := eachSample(c, m, nil, func(s *sample[float32]) {
+	fatal.If(t, eachSample(c, m, nil, func(s *sample[float32]) {
 		for j := range c.live {
 			distances[s.index] = append(distances[s.index], s.distance(j))
 		}
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return distances
 }
 
@@ -108,9 +101,7 @@ func TestEstimatesDecideNothing(t *testing.T) {
 					wide[j] = float64(v)
 				}
 				if i%len(scales) < 6 && i%4 < 3 && (i%3 > 0 || i < 4) {
-					if err := b.Add(wide, i%4, i/4%8); err != nil {
-						t.Fatal(err)
-					}
+					fatal.If(t, b.Add(wide, i%4, i/4%8))
 				}
 			}
 			if err := b.Add(make([]float64, dim), 3, 0); err != nil { // of zero length in Raw space
@@ -154,10 +145,7 @@ func TestTakeNearestIsSorting(t *testing.T) {
 			want, wantMatches := plainUnion(t, c, m, per)
 			for _, maxStored = range []int{1, 4 * max(per, 1), 1 << 24} {
 				matches := make([]Match, m.Rows)
-				got, err := c.takeNearest(m, nil, per, matches)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := fatal.Get(c.takeNearest(m, nil, per, matches))(t)
 				name := fmt.Sprintf("%v, %d nearest, %d kept", space, per, maxStored)
 				if !slices.Equal(got, want) {
 					t.Errorf("%s: other samples than by sorting", name)

@@ -9,6 +9,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // The intervals of Newcombe, "Two-Sided Confidence Intervals for the Single Proportion",
@@ -85,10 +86,7 @@ func TestCoverage(t *testing.T) {
 			truth, gain = truth/float64(sites-10), gain/float64(sites-10)
 			held, heldGain := 0, 0
 			for k := range audits {
-				sample, err := audit.Draw(ids, ids[:10], m, uint64(k))
-				if err != nil {
-					t.Fatal(err)
-				}
+				sample := fatal.Get(audit.Draw(ids, ids[:10], m, uint64(k)))(t)
 				var p audit.Paired
 				for _, id := range sample {
 					p.Add(right[id], later[id])

@@ -13,19 +13,15 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/artifact"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func write(t *testing.T, k *artifact.Artifact) string {
 	t.Helper()
 	dir := t.TempDir()
-	f, err := os.Create(filepath.Join(dir, artifact.File))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fatal.Get(os.Create(filepath.Join(dir, artifact.File)))(t)
 	defer f.Close()
-	if err := k.Write(f); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, k.Write(f))
 	return dir
 }
 
