@@ -57,23 +57,19 @@ func TestTrainWithPeople(t *testing.T) {
 	root, out := flat(t), filepath.Join(dir, "run")
 	args := []string{"train", "--dataset", "folder", "--root", root, "--classes", "cat,dog", "--target", "night", "--oracle", "ask", "--timing", "early",
 		"--budget", "8", "--epochs", "4", "--width", "4", "--image-size", "16", "--backend", "go", "--out", out, "--cache", filepath.Join(dir, "cache"), "--quiet"}
-	stdout, stderr, status := call(t, dir, args...)
-	checkError(t, "2 of the 2 labels before training are needed: give them in a browser with ledg label "+out, 3, stdout, stderr, status)
-	stdout, stderr, status = call(t, dir, args...)
-	checkError(t, "--resume continues it", 1, stdout, stderr, status)
+	refused(t, "2 of the 2 labels before training are needed: give them in a browser with ledg label "+out, 3, dir, args...)
+	refused(t, "--resume continues it", 1, dir, args...)
 	again := []string{"train", "--resume", "--out", out, "--backend", "go", "--cache", filepath.Join(dir, "cache"), "--quiet"}
-	stdout, stderr, status = call(t, dir, again...)
-	checkError(t, "2 of the 2 labels before training are needed", 3, stdout, stderr, status)
+	refused(t, "2 of the 2 labels before training are needed", 3, dir, again...)
 
 	// Elsewhere: the run knows its settings, and gets the place of its images.
 	moved := filepath.Join(dir, "moved")
 	fatal.If(t, os.Rename(root, moved))
 	labelAll(t, out)
 	again = append(again, "--root", moved)
-	stdout, stderr, status = call(t, dir, again...)
-	checkError(t, "6 of the 6 labels of query 1 are needed", 3, stdout, stderr, status)
+	refused(t, "6 of the 6 labels of query 1 are needed", 3, dir, again...)
 	labelAll(t, out)
-	stdout, stderr, status = call(t, dir, again...)
+	stdout, stderr, status := call(t, dir, again...)
 	if status != 0 || stderr != "" || !strings.Contains(stdout, "No label of the target domain night is known, so there is nothing to measure with.") {
 		t.Fatalf("status %d, stdout\n%s\nstderr %s", status, stdout, stderr)
 	}
@@ -82,22 +78,14 @@ func TestTrainWithPeople(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 
-	stdout, _, status = call(t, dir, "compare", out)
-	if status != 0 || !strings.Contains(stdout, "No label of the target domain night is known") {
-		t.Errorf("compare: status %d\n%s", status, stdout)
-	}
-	stdout, stderr, status = call(t, dir, slices.Concat(args, []string{"--root", moved, "--out", filepath.Join(dir, "other"), "--oracle", "crowd"})...)
-	checkError(t, `--oracle: "crowd", want one of simulated, ask`, 2, stdout, stderr, status)
-	stdout, stderr, status = call(t, dir, "train", "--target", "photo", "--wait", "--out", filepath.Join(dir, "other"))
-	checkError(t, "--wait: only a run with --oracle ask", 2, stdout, stderr, status)
-	stdout, stderr, status = call(t, dir, "train", "--target", "photo", "--label", "--out", filepath.Join(dir, "other"))
-	checkError(t, "--label: only a run with --oracle ask", 2, stdout, stderr, status)
+	prints(t, "No label of the target domain night is known", dir, "compare", out)
+	refused(t, `--oracle: "crowd", want one of simulated, ask`, 2, dir, slices.Concat(args, []string{"--root", moved, "--out", filepath.Join(dir, "other"), "--oracle", "crowd"})...)
+	refused(t, "--wait: only a run with --oracle ask", 2, dir, "train", "--target", "photo", "--wait", "--out", filepath.Join(dir, "other"))
+	refused(t, "--label: only a run with --oracle ask", 2, dir, "train", "--target", "photo", "--label", "--out", filepath.Join(dir, "other"))
 
 	// Without people only labelled images can be queried, and there are none.
-	stdout, stderr, status = call(t, dir, "train", "--dataset", "folder", "--root", moved, "--classes", "cat,dog", "--net", "smallcnn", "--target", "night", "--budget", "8", "--out", filepath.Join(dir, "other"), "--quiet")
-	checkError(t, "the class of only 0 of the 24 source training images is known; with the oracle ask people are asked", 2, stdout, stderr, status)
-	stdout, stderr, status = call(t, dir, "train", "--dataset", "folder", "--root", moved, "--net", "smallcnn", "--target", "night", "--budget", "8", "--out", filepath.Join(dir, "other"), "--quiet")
-	checkError(t, "--classes: data set folder has 0 classes", 2, stdout, stderr, status)
+	refused(t, "the class of only 0 of the 24 source training images is known; with the oracle ask people are asked", 2, dir, "train", "--dataset", "folder", "--root", moved, "--classes", "cat,dog", "--net", "smallcnn", "--target", "night", "--budget", "8", "--out", filepath.Join(dir, "other"), "--quiet")
+	refused(t, "--classes: data set folder has 0 classes", 2, dir, "train", "--dataset", "folder", "--root", moved, "--net", "smallcnn", "--target", "night", "--budget", "8", "--out", filepath.Join(dir, "other"), "--quiet")
 	if _, err := os.Stat(filepath.Join(dir, "other", checkpoint.File)); err == nil {
 		t.Error("a refused run has begun")
 	}

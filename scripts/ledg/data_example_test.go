@@ -37,11 +37,8 @@ func TestDataExample(t *testing.T) {
 			t.Errorf("query %s: status %d, %s%s", strategy, status, stdout, stderr)
 		}
 	}
-	if stdout, stderr, status := call(t, in, "study", "run", "study.yaml", "--dir", "x", "--dry-run"); status != 0 || !strings.Contains(stdout, "4") {
-		t.Errorf("study: status %d, %s%s", status, stdout, stderr)
-	}
-	stdout, stderr, status = call(t, dir, "data", "example", "try")
-	checkError(t, "try exists; name a new folder", 2, stdout, stderr, status)
+	prints(t, "4", in, "study", "run", "study.yaml", "--dir", "x", "--dry-run")
+	refused(t, "try exists; name a new folder", 2, dir, "data", "example", "try")
 
 	call(t, dir, "data", "example", "again")
 	for _, name := range []string{"labels.csv", "north.csv"} {

@@ -76,8 +76,7 @@ func TestDataErrors(t *testing.T) {
 		{[]string{"check", "--dataset", "folder", "--root", root, "--labels", root + "/x.csv"}, 2, "--labels: open " + root + "/x.csv: no such file"},
 		{[]string{"check", "--split-seed", "-1"}, 2, `invalid argument "-1"`},
 	} {
-		stdout, stderr, status := call(t, ".", append([]string{"data"}, tt.args...)...)
-		checkError(t, tt.want, tt.status, stdout, stderr, status)
+		refused(t, tt.want, tt.status, ".", append([]string{"data"}, tt.args...)...)
 	}
 }
 
@@ -90,16 +89,10 @@ func TestDataCheckUnlabelled(t *testing.T) {
 	for _, dir := range []string{"day/cat", "day/dog", "night/cat", "night/dog"} {
 		os.RemoveAll(filepath.Join(root, dir))
 	}
-	stdout, stderr, status := call(t, ".", "data", "check", "--dataset", "folder", "--root", root)
-	if status != 0 || !strings.Contains(stdout, "\nfolder: 3 images in 2 sites of 0 classes (0 labelled: 0 train, 0 val; 3 unlabelled)") {
-		t.Errorf("status %d, %s%s", status, stdout, stderr)
-	}
+	prints(t, "\nfolder: 3 images in 2 sites of 0 classes (0 labelled: 0 train, 0 val; 3 unlabelled)", ".", "data", "check", "--dataset", "folder", "--root", root)
 	file := filepath.Join(root, "labels.csv")
 	fatal.If(t, os.WriteFile(file, []byte("id,label,by\nday/1.png,cat,ann\nnight/=cmd|calc.png,dog,ann\n"), 0o666))
-	stdout, stderr, status = call(t, ".", "data", "check", "--dataset", "folder", "--root", root, "--labels", file)
-	if status != 0 || !strings.Contains(stdout, "2 sites of 2 classes (2 labelled: 2 train, 0 val; 1 unlabelled)") {
-		t.Errorf("status %d, %s%s", status, stdout, stderr)
-	}
+	prints(t, "2 sites of 2 classes (2 labelled: 2 train, 0 val; 1 unlabelled)", ".", "data", "check", "--dataset", "folder", "--root", root, "--labels", file)
 }
 
 func TestDataList(t *testing.T) {

@@ -96,8 +96,7 @@ func TestExtendCommand(t *testing.T) {
 		{[]string{"--out", "my run"}, "--out my run: the run exists: ledg train --resume --out 'my run' continues it"},
 		{[]string{"--target", "noon"}, `--target: data set folder has no site "noon"`},
 	} {
-		stdout, stderr, status := call(t, dir, append([]string{"extend", "cows"}, c.args...)...)
-		checkError(t, c.want, 2, stdout, stderr, status)
+		refused(t, c.want, 2, dir, append([]string{"extend", "cows"}, c.args...)...)
 	}
 }
 
@@ -116,10 +115,8 @@ func TestExtendWithCorrectedLabels(t *testing.T) {
 		fatal.If(t, os.WriteFile(filepath.Join(dir, "l.csv"), []byte("id,label\n"+strings.Join(lines, "\n")+"\n"), 0o666))
 	}
 	write(all)
-	if _, stderr, status := call(t, dir, "train", "--dataset", "folder", "--root", root, "--labels", "l.csv", "--target", "night", "--method", "uniform-ce",
-		"--budget", "8", "--epochs", "1", "--width", "4", "--image-size", "16", "--backend", "go", "--cache", "cache", "--out", "run", "--quiet"); status != 0 {
-		t.Fatal(stderr)
-	}
+	works(t, dir, "train", "--dataset", "folder", "--root", root, "--labels", "l.csv", "--target", "night", "--method", "uniform-ce",
+		"--budget", "8", "--epochs", "1", "--width", "4", "--image-size", "16", "--backend", "go", "--cache", "cache", "--out", "run", "--quiet")
 	r := fatal.Get(result.OpenRun(filepath.Join(dir, "run")))(t)
 	queries := fatal.Get(r.Queries())(t)
 	q := queries[0]

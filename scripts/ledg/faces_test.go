@@ -118,9 +118,7 @@ func TestSettingsCommand(t *testing.T) {
 		{"settings schedule --preset ledg", "schedule.timing          --timing  once"},
 		{"settings exploration.initial --preset ledg --dataset features", "value       maxherding"},
 	} {
-		if stdout, stderr, status := call(t, dir, strings.Fields(c.args)...); status != 0 || !strings.Contains(stdout, c.want) {
-			t.Errorf("%s: status %d, %s\n%s\nwant %s", c.args, status, stderr, stdout, c.want)
-		}
+		prints(t, c.want, dir, strings.Fields(c.args)...)
 	}
 	_, stderr, status := call(t, dir, "settings", "schedule.epoch")
 	if status != 2 || !strings.Contains(stderr, "schedule.epoch: no such setting; did you mean schedule.epochs?") {

@@ -229,9 +229,7 @@ func TestSlurmGuide(t *testing.T) {
 	s := startSlurm(t)
 	u := newNewcomer(t)
 	u.env = append(s.env, "SBATCH_CPUS_PER_TASK=1", "LEDG="+ledg)
-	if _, stderr, status := call(t, u.dir, "data", "example", "try"); status != 0 {
-		t.Fatal(stderr)
-	}
+	works(t, u.dir, "data", "example", "try")
 	u.dir = filepath.Join(u.dir, "try")
 	script, err := filepath.Abs(filepath.Join("..", "slurm_parts.sh"))
 	if err == nil {
@@ -246,19 +244,14 @@ func TestSlurmGuide(t *testing.T) {
 	fatal.If(t, os.WriteFile(filepath.Join(u.dir, "scripts", "slurm_parts.sh"), []byte(small), 0o777))
 	u.run(blockOf(t, "clusters.md", "sbatch").text)
 	waitFor(t, "the array and its merge end", func() bool { return s.run(t, "squeue", "--noheader") == "" })
-	logs, _ := filepath.Glob(filepath.Join(u.dir, "*.*"))
-	if stdout, stderr, status := call(t, u.dir, "data", "check", "--dataset", "features", "--root", "photos.safetensors"); status != 0 || !strings.Contains(stdout, "120 images") {
-		t.Errorf("status %d, %s%s; files %q", status, stdout, stderr, logs)
-	}
+	prints(t, "120 images", u.dir, "data", "check", "--dataset", "features", "--root", "photos.safetensors")
 }
 
 // The network of features.md is a file of one's own: here one with the inputs and outputs of
 // DINOv2 and few random weights.
 func TestGuideONNX(t *testing.T) {
 	u := newNewcomer(t)
-	if _, stderr, status := call(t, u.dir, "data", "example", "try"); status != 0 {
-		t.Fatal(stderr)
-	}
+	works(t, u.dir, "data", "example", "try")
 	u.dir = filepath.Join(u.dir, "try")
 	net := read(t, filepath.Join("testdata", "dinov2.onnx"))
 	fatal.If(t, os.WriteFile(filepath.Join(u.dir, "dinov2.onnx"), []byte(net), 0o666))

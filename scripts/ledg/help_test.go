@@ -139,8 +139,7 @@ func TestMistypedNames(t *testing.T) {
 		{[]string{"predict", "--image", "x"}, "unknown flag: --image; did you mean --images?"},
 		{[]string{"train", "--zzzzzz"}, "unknown flag: --zzzzzz (see ledg train --help)"},
 	} {
-		stdout, stderr, status := call(t, t.TempDir(), tt.args...)
-		checkError(t, tt.want, 2, stdout, stderr, status)
+		refused(t, tt.want, 2, t.TempDir(), tt.args...)
 	}
 }
 

@@ -82,13 +82,8 @@ func TestPageOfSlowRun(t *testing.T) {
 	fatal.If(t, errors.Join(lock.Lock(), cmd.Process.Signal(syscall.SIGSTOP)))
 	fatal.Get(syscall.Wait4(cmd.Process.Pid, nil, syscall.WUNTRACED, nil))(t)
 	fatal.If(t, lock.Unlock())
-	stdout, stderr, status := call(t, dir, "label", "run", "--detach")
-	if status != 0 || !strings.Contains(stdout, "http://127.0.0.1:") {
-		t.Errorf("status %d, stdout %s, stderr %s", status, stdout, stderr)
-	}
-	if _, stderr, status := call(t, dir, "label", "run", "--stop"); status != 0 {
-		t.Errorf("status %d, stderr %s", status, stderr)
-	}
+	prints(t, "http://127.0.0.1:", dir, "label", "run", "--detach")
+	works(t, dir, "label", "run", "--stop")
 }
 
 // --label shows the page, which ends with the run.
@@ -164,10 +159,8 @@ func TestTrainShowsResult(t *testing.T) {
 	dir := t.TempDir()
 	fatal.If(t, os.Mkdir(filepath.Join(dir, "bin"), 0o777))
 	fatal.If(t, os.Symlink(ledg, filepath.Join(dir, "bin", "ledg")))
-	if _, stderr, status := call(t, dir, "embed", "--dataset", "folder", "--root", flat(t), "--classes", "cat,dog", "--net", "smallcnn", "--width", "4", "--weights", "none",
-		"--size", "16", "--views", "3", "--backend", "go", "--out", "x.safetensors", "--quiet"); status != 0 {
-		t.Fatal(stderr)
-	}
+	works(t, dir, "embed", "--dataset", "folder", "--root", flat(t), "--classes", "cat,dog", "--net", "smallcnn", "--width", "4", "--weights", "none",
+		"--size", "16", "--views", "3", "--backend", "go", "--out", "x.safetensors", "--quiet")
 	cmd := exec.Command("bin/ledg", "train", "--preset", "ledg", "--dataset", "features", "--root", "x.safetensors", "--classes", "cat,dog", "--target", "none", "--oracle", "ask",
 		"--budget", "9", "--epochs", "8", "--out", "run", "--backend", "go", "--quiet", "--label")
 	cmd.Dir = dir

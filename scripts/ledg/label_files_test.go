@@ -89,8 +89,7 @@ annotators differ about 1 image; the rule newest decides:
 		{[]string{"export", "--format", "csv", "--out", "x", "--dataset", "folder", "--root", "photos"}, 2, "--classes is missing"},
 		{[]string{"export", "nowhere", "--format", "csv", "--out", "x"}, 1, "nowhere"},
 	} {
-		stdout, stderr, status := call(t, dir, append([]string{"label"}, c.args...)...)
-		checkError(t, c.want, c.status, stdout, stderr, status)
+		refused(t, c.want, c.status, dir, append([]string{"label"}, c.args...)...)
 	}
 	if after, _ := os.ReadFile(filepath.Join(dir, "photos", labels.File)); strings.Count(string(after), "\n") != strings.Count(string(before), "\n")+1 {
 		t.Error("a refused import has changed the ledger")

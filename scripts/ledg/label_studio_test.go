@@ -344,8 +344,7 @@ func TestLabelStudioRefuses(t *testing.T) {
 		if c.status == 2 && len(c.args) == 1 {
 			t.Setenv("LABEL_STUDIO_API_KEY", "key")
 		}
-		stdout, stderr, status := call(t, dir, append([]string{"label", "studio"}, c.args...)...)
-		checkError(t, c.want, c.status, stdout, stderr, status)
+		refused(t, c.want, c.status, dir, append([]string{"label", "studio"}, c.args...)...)
 	}
 }
 

@@ -68,9 +68,7 @@ func TestLabelFolder(t *testing.T) {
 		more []string
 		want labels.Rule
 	}{{[]string{"--disagreement", "majority"}, labels.Majority}, {nil, labels.Majority}, {[]string{"--disagreement", "newest"}, labels.Newest}} {
-		if _, errs, status := call(t, dir, append(slices.Clone(args), c.more...)...); status != 0 {
-			t.Fatalf("%q: status %d: %s", c.more, status, errs)
-		}
+		works(t, dir, append(slices.Clone(args), c.more...)...)
 		l := fatal.Get(labels.Open(filepath.Join(dir, "photos"), nil, labels.Options{}))(t)
 		l.View(func(s *labels.State) {
 			if s.Rule() != c.want {
@@ -103,12 +101,8 @@ func TestLabelFolder(t *testing.T) {
 		t.Errorf("the ledger has %v, %v", list, err)
 	}
 
-	if _, errs, status := call(t, dir, stop...); status != 0 || !strings.Contains(errs, "stopped the server of") {
-		t.Fatalf("stop: status %d: %s", status, errs)
-	}
-	if _, errs, status := call(t, dir, stop...); status != 0 || !strings.Contains(errs, "no server runs") {
-		t.Errorf("stop again: status %d: %s", status, errs)
-	}
+	says(t, "stopped the server of", dir, stop...)
+	says(t, "no server runs", dir, stop...)
 	out, errs, status = call(t, dir, append(args, "--detach")...)
 	if status != 0 || strings.TrimSpace(out) != address {
 		t.Errorf("started again: status %d, %s, want %s\n%s", status, out, address, errs)

@@ -104,9 +104,7 @@ func TestLabelTogether(t *testing.T) {
 	}
 	stop := func() {
 		t.Helper()
-		if _, errs, status := call(t, dir, append(slices.Clone(base), "--stop")...); status != 0 || !strings.Contains(errs, "stopped the server of") {
-			t.Fatalf("stop: status %d, %s", status, errs)
-		}
+		says(t, "stopped the server of", dir, append(slices.Clone(base), "--stop")...)
 	}
 	stop()
 	if again, _ := start("--detach"); fmt.Sprint(again) != fmt.Sprint(links) {

@@ -28,6 +28,39 @@ func call(t *testing.T, dir string, args ...string) (stdout, stderr string, stat
 	return clitest.Call(t, ledg, dir, args...)
 }
 
+// works runs a command that has to end with status 0, and returns what it prints.
+func works(t *testing.T, dir string, args ...string) (stdout, stderr string) {
+	t.Helper()
+	stdout, stderr, status := call(t, dir, args...)
+	if status != 0 {
+		t.Fatalf("ledg %q: status %d, %s%s", args, status, stdout, stderr)
+	}
+	return stdout, stderr
+}
+
+// prints runs a command that has to end with status 0 and a text on stdout.
+func prints(t *testing.T, want, dir string, args ...string) {
+	t.Helper()
+	if stdout, stderr := works(t, dir, args...); !strings.Contains(stdout, want) {
+		t.Errorf("ledg %q: no %q in\n%s%s", args, want, stdout, stderr)
+	}
+}
+
+// says runs a command that has to end with status 0 and a text on stderr.
+func says(t *testing.T, want, dir string, args ...string) {
+	t.Helper()
+	if stdout, stderr := works(t, dir, args...); !strings.Contains(stderr, want) {
+		t.Errorf("ledg %q: no %q in\n%s%s", args, want, stdout, stderr)
+	}
+}
+
+// refused runs a command that has to end with a status and an error of one line, see checkError.
+func refused(t *testing.T, want string, wantStatus int, dir string, args ...string) {
+	t.Helper()
+	stdout, stderr, status := call(t, dir, args...)
+	checkError(t, want, wantStatus, stdout, stderr, status)
+}
+
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)

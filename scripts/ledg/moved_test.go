@@ -93,16 +93,10 @@ func TestExtendExclude(t *testing.T) {
 		runs["features"] = nil
 	}
 	for name, more := range runs {
-		if stdout, stderr, status := call(t, dir, append(append(train, "--out", name), more...)...); status != 0 {
-			t.Fatalf("%s: status %d, %s%s", name, status, stdout, stderr)
-		}
-		stdout, stderr, status := call(t, dir, "extend", name, "--exclude", "night/cat/1.png", "--exclude", "night/dog", "--epochs", "2", "--out", name+"-2", "--quiet")
-		if status != 0 || !strings.Contains(stdout, "/2 ") {
-			t.Errorf("%s: status %d, %s%s", name, status, stdout, stderr)
-		}
+		works(t, dir, append(append(train, "--out", name), more...)...)
+		prints(t, "/2 ", dir, "extend", name, "--exclude", "night/cat/1.png", "--exclude", "night/dog", "--epochs", "2", "--out", name+"-2", "--quiet")
 	}
-	stdout, stderr, status := call(t, dir, "extend", "pixels", "--exclude", "[")
-	checkError(t, `--exclude: "[" is no pattern`, 2, stdout, stderr, status)
+	refused(t, `--exclude: "[" is no pattern`, 2, dir, "extend", "pixels", "--exclude", "[")
 	if !hasPretrained() {
 		return
 	}

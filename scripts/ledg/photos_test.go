@@ -38,8 +38,7 @@ func TestPhotosOffline(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
 	t.Setenv("HF_HUB_OFFLINE", "1")
-	stdout, stderr, status := call(t, dir, "train", "--dataset", "folder", "--root", photoFolder(t), "--budget", "4", "--out", "run", "--quiet")
-	checkError(t, "put that at "+filepath.Join(dir, "cache", "ledg", "weights"), 1, stdout, stderr, status)
+	refused(t, "put that at "+filepath.Join(dir, "cache", "ledg", "weights"), 1, dir, "train", "--dataset", "folder", "--root", photoFolder(t), "--budget", "4", "--out", "run", "--quiet")
 	if exists(filepath.Join(dir, "run")) {
 		t.Error("a run has begun")
 	}
@@ -55,10 +54,7 @@ func TestBackendBeforeWeights(t *testing.T) {
 	if strings.Contains(stderr, "weights") {
 		t.Errorf("weights were looked for first: %s", stderr)
 	}
-	stdout, stderr, status = call(t, dir, "train", "--backend", "xla:rocket", "--target", "photo", "--print-config") // for another machine
-	if status != 0 || !strings.Contains(stdout, `"photo"`) {
-		t.Errorf("--print-config: status %d, %s%s", status, stdout, stderr)
-	}
+	prints(t, `"photo"`, dir, "train", "--backend", "xla:rocket", "--target", "photo", "--print-config") // for another machine
 }
 
 // The page shows the epoch, and after the last one what is computed then.
@@ -104,8 +100,7 @@ func TestPhotosCheckedFirst(t *testing.T) {
 		{1, "done: the directory holds", []string{"--budget", "4", "--out", "done"}},
 		{1, "cannot be made", []string{"--budget", "4", "--out", filepath.Join(root, "day", "cat", "1.png", "x")}},
 	} {
-		stdout, stderr, status := call(t, dir, append([]string{"train", "--dataset", "folder", "--root", root, "--out", "new", "--quiet"}, c.args...)...)
-		checkError(t, c.want, c.status, stdout, stderr, status)
+		refused(t, c.want, c.status, dir, append([]string{"train", "--dataset", "folder", "--root", root, "--out", "new", "--quiet"}, c.args...)...)
 	}
 	if exists(filepath.Join(dir, "new")) {
 		t.Error("a run has begun")
@@ -136,9 +131,7 @@ func TestPhotos(t *testing.T) {
 	}
 	label := func(run string) {
 		t.Helper()
-		if _, stderr, status := call(t, dir, "label", "export", run, "--format", "csv", "--out", run+".csv"); status != 0 {
-			t.Fatal(stderr)
-		}
+		works(t, dir, "label", "export", run, "--format", "csv", "--out", run+".csv")
 		f := fatal.Get(os.Open(filepath.Join(dir, run+".csv")))(t)
 		defer f.Close()
 		rows := fatal.Get(csv.NewReader(f).ReadAll())(t)
@@ -147,9 +140,7 @@ func TestPhotos(t *testing.T) {
 			text += row[0] + "," + class[row[0]] + "\n"
 		}
 		fatal.If(t, os.WriteFile(filepath.Join(dir, run+"-a.csv"), []byte(text), 0o666))
-		if _, stderr, status := call(t, dir, "label", "import", run, "--format", "csv", run+"-a.csv"); status != 0 {
-			t.Fatal(stderr)
-		}
+		works(t, dir, "label", "import", run, "--format", "csv", run+"-a.csv")
 	}
 	label("run")
 	stdout, stderr, status = call(t, dir, append(train, "--resume", "--json")...) // the same words again
@@ -160,46 +151,33 @@ func TestPhotos(t *testing.T) {
 	if err := os.Rename(filepath.Join(dir, "run"), filepath.Join(dir, "moved")); err != nil { // with its features
 		t.Fatal(err)
 	}
-	if _, stderr, status := call(t, dir, "predict", "moved", "--images", root, "--out", "p.csv"); status != 0 {
-		t.Error(stderr)
-	}
+	works(t, dir, "predict", "moved", "--images", root, "--out", "p.csv")
 	fatal.If(t, os.Rename(root, root+"-moved"))
 	folder := []string{"label", "export", "moved", "--which", "labelled", "--format", "folder", "--out"}
 	if _, stderr, status := call(t, dir, append(folder, "x")...); status != 1 || !strings.Contains(stderr, "no longer in "+root) {
 		t.Errorf("photos that have moved: status %d, %s", status, stderr)
 	}
-	if _, stderr, status := call(t, dir, append(folder, "exported", "--root", root+"-moved")...); status != 0 {
-		t.Error(stderr)
-	}
+	works(t, dir, append(folder, "exported", "--root", root+"-moved")...)
 	fatal.If(t, os.Rename(root+"-moved", root))
 	stdout, stderr, status = call(t, dir, "extend", "moved", "--budget", "8", "--cache", "cache", "--out", "more", "--quiet")
 	if status != 3 || !strings.Contains(stdout, "more begins with 6 labels of moved") {
 		t.Fatalf("extend: status %d, %s%s", status, stdout, stderr)
 	}
 	label("more")
-	if _, stderr, status := call(t, dir, "train", "--resume", "--out", "more", "--quiet"); status != 0 {
-		t.Error(stderr)
-	}
+	works(t, dir, "train", "--resume", "--out", "more", "--quiet")
 	// With a label for every photo nobody is asked.
 	list := "id,label\n"
 	for id, c := range class {
 		list += id + "," + c + "\n"
 	}
 	fatal.If(t, os.WriteFile(filepath.Join(dir, "all.csv"), []byte(list), 0o666))
-	stdout, stderr, status = call(t, dir, "train", "--dataset", "folder", "--root", root, "--labels", "all.csv", "--budget", "4", "--epochs", "2", "--cache", "cache", "--out", "labelled", "--quiet")
-	if status != 0 || !strings.Contains(stdout, "Estimated accuracy, from 4 labels") {
-		t.Errorf("with all labels: status %d, %s%s", status, stdout, stderr)
-	}
+	prints(t, "Estimated accuracy, from 4 labels", dir, "train", "--dataset", "folder", "--root", root, "--labels", "all.csv", "--budget", "4", "--epochs", "2", "--cache", "cache", "--out", "labelled", "--quiet")
 	// The model card repeats the estimate, and why it has no interval.
-	if _, stderr, status := call(t, dir, "export", "labelled", "--out", "m.onnx"); status != 0 {
-		t.Error(stderr)
-	}
+	works(t, dir, "export", "labelled", "--out", "m.onnx")
 	checkText(t, filepath.Join(dir, "m.md"), "Estimated from the 4 labels, by the run's training", "These numbers have no interval")
 	checkPrinted(t, dir, "labelled")
-	stdout, stderr, status = call(t, dir, "train", "--dataset", "folder", "--root", root, "--classes", "cat,dog", "--objective", "jigen", "--out", "x")
-	checkError(t, "--objective jigen needs pixels", 2, stdout, stderr, status)
-	stdout, stderr, status = call(t, dir, "train", "--dataset", "folder", "--root", root, "--out", "x")
-	checkError(t, "--classes is missing", 2, stdout, stderr, status)
+	refused(t, "--objective jigen needs pixels", 2, dir, "train", "--dataset", "folder", "--root", root, "--classes", "cat,dog", "--objective", "jigen", "--out", "x")
+	refused(t, "--classes is missing", 2, dir, "train", "--dataset", "folder", "--root", root, "--out", "x")
 }
 
 // A budget counts whatever the table of labels lacks. Photos without a row are not queried; those that
@@ -279,9 +257,7 @@ func checkText(t *testing.T, path string, want ...string) {
 // checkPrinted checks that every command on a run's report page is one, with flags that it has.
 func checkPrinted(t *testing.T, dir, run string) {
 	t.Helper()
-	if _, stderr, status := call(t, dir, "report", run, "--out", "printed.html"); status != 0 {
-		t.Error(stderr)
-	}
+	works(t, dir, "report", run, "--out", "printed.html")
 	page := fatal.Get(os.ReadFile(filepath.Join(dir, "printed.html")))(t)
 	lines := regexp.MustCompile(`<pre><code>(.*?)</code></pre>`).FindAllStringSubmatch(string(page), -1)
 	if len(lines) < 3 {

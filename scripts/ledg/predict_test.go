@@ -18,19 +18,13 @@ func TestUseARun(t *testing.T) {
 	dir := t.TempDir()
 	ledg := func(want string, args ...string) {
 		t.Helper()
-		stdout, stderr, status := call(t, dir, args...)
-		if status != 0 || !strings.Contains(stdout, want) {
-			t.Fatalf("ledg %s: status %d, %q, %s; want %q", strings.Join(args, " "), status, stdout, stderr, want)
-		}
+		prints(t, want, dir, args...)
 	}
 	refuses := func(want string, args ...string) {
 		t.Helper()
-		stdout, stderr, status := call(t, dir, args...)
-		checkError(t, want, 2, stdout, stderr, status)
+		refused(t, want, 2, dir, args...)
 	}
-	if _, stderr, status := call(t, dir, tiny("run")...); status != 0 || !strings.Contains(stderr, "probabilities are calibrated: temperature ") {
-		t.Fatalf("status %d, %s", status, stderr)
-	}
+	says(t, "probabilities are calibrated: temperature ", dir, tiny("run")...)
 	fatal.If(t, os.Mkdir(filepath.Join(dir, "images"), 0o777))
 	f := fatal.Get(os.Create(filepath.Join(dir, "images", "a.png")))(t)
 	fatal.If(t, png.Encode(f, image.NewGray(image.Rect(0, 0, 9, 9))))

@@ -48,6 +48,5 @@ func TestProbe(t *testing.T) {
 	if stdout, stderr, status = call(t, dir, "query", "--pool", "out.safetensors", "-n", "2", "--strategy", "bait"); status != 0 || strings.Count(stdout, "\n") != 2 {
 		t.Errorf("a query of what it wrote: status %d, stderr %q, stdout %q", status, stderr, stdout)
 	}
-	stdout, stderr, status = call(t, dir, "probe", "--pool", "pool.safetensors", "--head", "clap")
-	checkError(t, "--text is missing: clap starts from class embeddings", 2, stdout, stderr, status)
+	refused(t, "--text is missing: clap starts from class embeddings", 2, dir, "probe", "--pool", "pool.safetensors", "--head", "clap")
 }

@@ -54,8 +54,7 @@ func TestSite(t *testing.T) {
 	}
 	refuses := func(want string, wantStatus int, args ...string) {
 		t.Helper()
-		stdout, stderr, status := call(t, dir, args...)
-		checkError(t, want, wantStatus, stdout, stderr, status)
+		refused(t, want, wantStatus, dir, args...)
 	}
 	ledg("", tiny("run", "--quiet")...)
 	sketches(t, filepath.Join(dir, "north"), 0, 120)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/internal/fatal"
@@ -37,24 +36,17 @@ func TestSitesOfTable(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	root, table := flatPhotos(t, dir)
-	stdout, stderr, status := call(t, dir, "data", "check", "--dataset", "folder", "--root", root, "--labels", table)
-	if status != 0 || !strings.Contains(stdout, "sites by the column site of "+table+": 2 sites, 2 classes") {
-		t.Fatalf("status %d, %s%s", status, stdout, stderr)
-	}
+	prints(t, "sites by the column site of "+table+": 2 sites, 2 classes", dir, "data", "check", "--dataset", "folder", "--root", root, "--labels", table)
 	train := []string{"train", "--dataset", "folder", "--root", root, "--labels", table, "--target", "night", "--budget", "4", "--epochs", "2", "--cache", "cache", "--backend", "go", "--quiet"}
 	runs := map[string][]string{"pixels": {"--net", "smallcnn", "--width", "4", "--image-size", "16"}}
 	if hasPretrained() {
 		runs["features"] = nil
 	}
 	for name, more := range runs {
-		if stdout, stderr, status := call(t, dir, append(append(train, "--out", name), more...)...); status != 0 || !strings.Contains(stdout, "night") {
-			t.Fatalf("%s: status %d, %s%s", name, status, stdout, stderr)
-		}
+		prints(t, "night", dir, append(append(train, "--out", name), more...)...)
 	}
 	fatal.If(t, os.Remove(table))
 	for name := range runs {
-		if stdout, stderr, status := call(t, dir, "extend", name, "--out", name+"2", "--budget", "5"); status != 0 {
-			t.Errorf("%s: %s%s", name, stdout, stderr)
-		}
+		works(t, dir, "extend", name, "--out", name+"2", "--budget", "5")
 	}
 }

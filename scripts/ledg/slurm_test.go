@@ -43,9 +43,7 @@ func TestSlurmArray(t *testing.T) {
 	fatal.If(t, os.WriteFile(file, []byte(slurmStudy), 0o666))
 	whole, broken := filepath.Join(dir, "whole"), filepath.Join(dir, "broken")
 	flags := []string{"--backend", "go", "--cache", filepath.Join(dir, "cache")}
-	if _, stderr, status := call(t, dir, append([]string{"study", "run", file, "--dir", whole, "--quiet"}, flags...)...); status != 0 {
-		t.Fatalf("the whole study ends with %d: %s", status, stderr)
-	}
+	works(t, dir, append([]string{"study", "run", file, "--dir", whole, "--quiet"}, flags...)...)
 
 	script := fatal.Get(filepath.Abs(filepath.Join("..", "slurm_study.sh")))(t)
 	submit := func() (job string) {
@@ -114,9 +112,7 @@ func TestSlurmShards(t *testing.T) {
 	}
 	job = submit()
 	s.run(t, "sbatch", "--cpus-per-task=1", "--mem=0", "--chdir="+dir, "--dependency=afterok:"+job, "--output=merge.log", "--wrap", ledg+" merge "+out)
-	if _, stderr, status := call(t, dir, embed("whole.safetensors")...); status != 0 {
-		t.Fatalf("the whole ends with %d: %s", status, stderr)
-	}
+	works(t, dir, embed("whole.safetensors")...)
 	waitFor(t, "the second array and the merge end", idle)
 	log, _ := os.ReadFile(filepath.Join(dir, "merge.log"))
 	got, err := os.ReadFile(out)

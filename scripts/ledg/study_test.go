@@ -118,8 +118,7 @@ func TestStudyErrors(t *testing.T) {
 		{[]string{"figure", "epochs", "--dir", "empty", "--out", "x.svg", "--theme", "blue"}, 2, `no theme "blue"`},
 	} {
 		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
-			stdout, stderr, status := call(t, dir, tt.args...)
-			checkError(t, tt.want, tt.status, stdout, stderr, status)
+			refused(t, tt.want, tt.status, dir, tt.args...)
 		})
 	}
 }

@@ -63,10 +63,8 @@ func TestTrain(t *testing.T) {
 	if status != 0 || again != stdout {
 		t.Errorf("--resume of a finished run: status %d, stdout\n%s\nwant\n%s", status, again, stdout)
 	}
-	stdout, stderr, status = call(t, dir, args...)
-	checkError(t, "the directory holds a finished run: ledg eval "+out+" shows it", 1, stdout, stderr, status)
-	stdout, stderr, status = call(t, dir, append(slices.Clone(args), "--resume", "--seed", "2")...)
-	checkError(t, "--seed: the run has 1, the command has 2, and a run continues with its own settings: begin a new run with another --out", 2, stdout, stderr, status)
+	refused(t, "the directory holds a finished run: ledg eval "+out+" shows it", 1, dir, args...)
+	refused(t, "--seed: the run has 1, the command has 2, and a run continues with its own settings: begin a new run with another --out", 2, dir, append(slices.Clone(args), "--resume", "--seed", "2")...)
 
 	// Its config makes the same run again.
 	same := filepath.Join(dir, "same")
@@ -82,9 +80,7 @@ func TestTrain(t *testing.T) {
 	if status != 0 || stderr != "" || stdout != table {
 		t.Errorf("status %d, stderr %q, stdout\n%s\nwant\n%s", status, stderr, stdout, table)
 	}
-	if stdout, stderr, status := call(t, dir, "compare", out, other); status != 0 || !strings.Contains(stdout, "Random + cross-entropy, upfront") {
-		t.Errorf("compare: status %d, stderr %q, stdout\n%s", status, stderr, stdout)
-	}
+	prints(t, "Random + cross-entropy, upfront", dir, "compare", out, other)
 	// Equal seeds start from equal labels, whatever the method.
 	if a, b := firstLabels(t, out), firstLabels(t, other); !slices.Equal(a, b) {
 		t.Errorf("starting labels differ:\n%q\n%q", a, b)
@@ -122,8 +118,7 @@ func TestTrainFromWeights(t *testing.T) {
 		}
 	}
 	again := []string{"train", "--config", "b/config.json", "--backend", "go", "--quiet", "--cache", "cache", "--out", "c"}
-	stdout, stderr, status := call(t, dir, again...)
-	checkError(t, "--weights: the run began with w.safetensors (glyphs (", 2, stdout, stderr, status)
+	refused(t, "--weights: the run began with w.safetensors (glyphs (", 2, dir, again...)
 	ledg(append(again, "--weights", "w.safetensors")...)
 	if got, want := untimed(t, filepath.Join(dir, "c")), untimed(t, filepath.Join(dir, "b")); got != want {
 		t.Errorf("made again from the weights:\n%s\nwant\n%s", got, want)
@@ -155,9 +150,7 @@ func TestTrainInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	cache := filepath.Join(dir, "cache")
 	whole, halved := filepath.Join(dir, "whole"), filepath.Join(dir, "halved")
-	if _, stderr, status := call(t, dir, tiny(whole, "--epochs", "6", "--quiet", "--cache", cache)...); status != 0 {
-		t.Fatalf("status %d, stderr %s", status, stderr)
-	}
+	works(t, dir, tiny(whole, "--epochs", "6", "--quiet", "--cache", cache)...)
 
 	cmd := exec.Command(ledg, tiny(halved, "--epochs", "6", "--cache", cache)...)
 	cmd.Dir = dir
@@ -178,12 +171,9 @@ func TestTrainInterrupted(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(halved, result.DoneFile)); err == nil {
 		t.Fatal("an interrupted run counts as finished")
 	}
-	stdout, stderr, status := call(t, dir, tiny(halved, "--epochs", "6", "--cache", cache)...)
-	checkError(t, "the directory holds an unfinished run: --resume continues it", 1, stdout, stderr, status)
+	refused(t, "the directory holds an unfinished run: --resume continues it", 1, dir, tiny(halved, "--epochs", "6", "--cache", cache)...)
 
-	if _, stderr, status := call(t, dir, tiny(halved, "--epochs", "6", "--cache", cache, "--resume", "--json")...); status != 0 {
-		t.Fatalf("status %d, stderr %s", status, stderr)
-	}
+	works(t, dir, tiny(halved, "--epochs", "6", "--cache", cache, "--resume", "--json")...)
 	if got, want := untimed(t, halved), untimed(t, whole); got != want {
 		t.Errorf("the resumed run's result is\n%s\nwant\n%s", got, want)
 	}
@@ -232,8 +222,7 @@ func TestTrainErrors(t *testing.T) {
 		{"out is of another version", tiny("future", "--resume"), 1, "config.json: it has format 9; this version of ledg reads format 1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			stdout, stderr, status := call(t, dir, append(tt.args, "--quiet")...)
-			checkError(t, tt.want, tt.status, stdout, stderr, status)
+			refused(t, tt.want, tt.status, dir, append(tt.args, "--quiet")...)
 		})
 	}
 }
@@ -247,10 +236,9 @@ func TestTrainTruncatedImage(t *testing.T) {
 	fatal.If(t, os.Truncate(broken, 40))
 	args := []string{"train", "--dataset", "folder", "--root", root, "--target", "night", "--budget", "3", "--epochs", "1",
 		"--width", "4", "--image-size", "16", "--backend", "go", "--out", "run", "--cache", "cache", "--quiet", "--json", "--strict"}
-	stdout, stderr, status := call(t, dir, args...)
-	checkError(t, "day/dog/2.png", 1, stdout, stderr, status)
+	refused(t, "day/dog/2.png", 1, dir, args...)
 	fatal.If(t, os.WriteFile(broken, image, 0o666))
-	stdout, stderr, status = call(t, dir, args...)
+	stdout, stderr, status := call(t, dir, args...)
 	var r result.Result
 	if err := json.Unmarshal([]byte(stdout), &r); err != nil || status != 0 || r.Labels != 3 {
 		t.Errorf("status %d, stderr %q, stdout %q, %v", status, stderr, stdout, err)

@@ -21,17 +21,12 @@ func TestUpright(t *testing.T) {
 		data := fatal.Get(os.ReadFile(filepath.Join("../../datasets/rgb/testdata/photo", from)))(t)
 		fatal.If(t, os.WriteFile(filepath.Join(root, to), data, 0o666))
 	}
-	stdout, stderr, status := call(t, dir, "data", "check", "--dataset", "folder", "--root", root)
-	if status != 0 || !strings.Contains(stdout, "1 photo with an EXIF orientation is turned upright") {
-		t.Errorf("status %d, %s%s", status, stdout, stderr)
-	}
+	prints(t, "1 photo with an EXIF orientation is turned upright", dir, "data", "check", "--dataset", "folder", "--root", root)
 	// equal reports whether a run says the same of both files.
 	equal := func(run string) bool {
 		t.Helper()
 		table := run + ".csv"
-		if _, stderr, status := call(t, dir, "predict", run, "--images", filepath.Join(root, "night", "cat"), "--out", table, "--quiet"); status != 0 {
-			t.Fatal(stderr)
-		}
+		works(t, dir, "predict", run, "--images", filepath.Join(root, "night", "cat"), "--out", table, "--quiet")
 		text := fatal.Get(os.ReadFile(filepath.Join(dir, table)))(t)
 		rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
 		if err != nil || len(rows) != 6 {
@@ -41,9 +36,7 @@ func TestUpright(t *testing.T) {
 	}
 	train := func(run string, args ...string) {
 		t.Helper()
-		if _, stderr, status := call(t, dir, append(args, "--out", run, "--quiet", "--backend", "go")...); status != 0 {
-			t.Fatal(stderr)
-		}
+		works(t, dir, append(args, "--out", run, "--quiet", "--backend", "go")...)
 	}
 	pixels := []string{"train", "--dataset", "folder", "--root", root, "--net", "smallcnn", "--width", "4", "--image-size", "16", "--target", "day", "--budget", "4", "--epochs", "2", "--cache", "cache"}
 	train("pixels", pixels...)
@@ -65,16 +58,12 @@ func TestUpright(t *testing.T) {
 	}
 	for run, want := range map[string]string{"pixels": "exif_transpose", "stored": "Image.open(path).convert"} {
 		fatal.If(t, os.Mkdir(filepath.Join(dir, run+"-onnx"), 0o777))
-		if _, stderr, status := call(t, dir, "export", run, "--out", run+"-onnx/model.onnx"); status != 0 {
-			t.Fatal(stderr)
-		}
+		works(t, dir, "export", run, "--out", run+"-onnx/model.onnx")
 		code, err := os.ReadFile(filepath.Join(dir, run+"-onnx", "model.py"))
 		if err != nil || !strings.Contains(string(code), want) {
 			t.Errorf("%s: the example has no %s: %s, %v", run, want, code, err)
 		}
 	}
-	stdout, stderr, status = call(t, dir, "train", "--target", "photo", "--decode", "photo", "--out", "x")
-	checkError(t, "--decode", 2, stdout, stderr, status)
-	stdout, stderr, status = call(t, dir, "data", "check", "--dataset", "folder", "--root", root, "--decode", "upright")
-	checkError(t, `"upright", want photo, stored, or page2 to page9`, 2, stdout, stderr, status)
+	refused(t, "--decode", 2, dir, "train", "--target", "photo", "--decode", "photo", "--out", "x")
+	refused(t, `"upright", want photo, stored, or page2 to page9`, 2, dir, "data", "check", "--dataset", "folder", "--root", root, "--decode", "upright")
 }
