@@ -38,7 +38,7 @@ func TestPhotosOffline(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
 	t.Setenv("HF_HUB_OFFLINE", "1")
-	refused(t, "put that at "+filepath.Join(dir, "cache", "ledg", "weights"), 1, dir, "train", "--dataset", "folder", "--root", photoFolder(t), "--budget", "4", "--out", "run", "--quiet")
+	refused(t, "put it at "+filepath.Join(dir, "cache", "ledg", "weights"), 1, dir, "train", "--dataset", "folder", "--root", photoFolder(t), "--budget", "4", "--out", "run", "--quiet")
 	if exists(filepath.Join(dir, "run")) {
 		t.Error("a run has begun")
 	}

@@ -120,7 +120,6 @@ accuracy. ledg predict and ledg export accept the folder of a site in place of a
 	flags.Float64Var(&o.Until, "until", 0, "with --ask, query until the interval is this many points")
 	bound(flags, "[0, 1000000000]", "adapt", "audit")
 	bound(flags, "[1, 50)", "until")
-	flags.BoolVar(&o.PerDomain, "per-domain", false, "adapt on features standardised per site, from now on")
 	flags.BoolVar(&unadapted, "unadapted", false, "predict with the run's own head (--unadapted=false: adapted again)")
 	flags.StringSliceVar(&o.New, "new-class", nil, "class that the run does not know; repeatable")
 	flags.Uint64Var(&o.Seed, "seed", 1, "seed of a new site's audit set")

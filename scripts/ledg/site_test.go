@@ -62,7 +62,7 @@ func TestSite(t *testing.T) {
 	refuses("no audited images yet", 1, "predict", "sites/north", "--images", "north", "--out", "p.csv", "--abstain", "0.2", "--backend", "go")
 	refuses("is not a site", 1, "predict", "run", "--images", "north", "--out", "p.csv", "--abstain", "0.2", "--backend", "go")
 	refuses("trained on the labels of all its sites", 1, "predict", "run", "--images", "north", "--out", "p.csv", "--sets", "0.5", "--backend", "go")
-	refuses("--sets 2", 2, "predict", "run", "--images", "north", "--out", "p.csv", "--sets", "2", "--backend", "go")
+	refuses(`"2" for "--sets" flag: want above 0`, 2, "predict", "run", "--images", "north", "--out", "p.csv", "--sets", "2", "--backend", "go")
 	refuses("120 images are too few for 90 to adapt and an audit of 50", 1, "site", "--out", "sites/north", "--adapt", "90", "--backend", "go")
 	ledg("90 labels are queried: give them with ledg label sites/north", "site", "--out", "sites/north", "--adapt", "40", "--backend", "go")
 	args := []string{"label", "sites/north", "--by", "ann"}
@@ -129,6 +129,6 @@ func TestSite(t *testing.T) {
 	refuses("give a run and --images", 2, "site", "run")
 	refuses(`--group: "(" is no regular expression`, 2, "site", "run", "--images", "north", "--group", "(")
 	refuses("was begun with the group rule", 1, "site", "--out", "sites/north", "--group", "^(.)", "--backend", "go")
-	refuses("--until 0.5", 2, "site", "--out", "sites/north", "--until", "0.5")
+	refuses(`"0.5" for "--until" flag: want at least 1`, 2, "site", "--out", "sites/north", "--until", "0.5")
 	refuses("has no report.json", 1, "site", "table", "run")
 }
