@@ -16,7 +16,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets/onnx/imported/importedtest"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets/regular"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // ofFile is a config whose network is a small ONNX file, a copy of it that the test may change,
@@ -29,10 +28,15 @@ func ofFile(t *testing.T, preset config.Preset, pairs ...any) (c ceg.Config, fil
 		pairs = append(pairs, "data.image_size", 32)
 	}
 	file = filepath.Join(t.TempDir(), from)
-	fatal.If(t, regular.CopyFile(filepath.Join("nets", "onnx", "imported", "testdata", "train", from), file))
+	if err := regular.CopyFile(filepath.Join("nets", "onnx", "imported", "testdata", "train", from), file); err != nil {
+		t.Fatal(err)
+	}
 	c = tiny(t, "ceg", preset, append([]any{"schedule.epochs", 2, "schedule.per_domain", 8, "schedule.epoch_of", config.OverLabelled, "data.pool_share", 0.3, "network.name", file, "network.width", 1}, pairs...)...)
 	o = ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: "go"}
-	o.Weights, _ = fatal.Get2(model.OpenWeights(t.Context(), &c, model.WeightArgs{Weights: file}, false, nil))(t)
+	var err error
+	if o.Weights, _, err = model.OpenWeights(t.Context(), &c, model.WeightArgs{Weights: file}, false, nil); err != nil {
+		t.Fatal(err)
+	}
 	return c, file, o
 }
 
@@ -42,7 +46,9 @@ func ofFile(t *testing.T, preset config.Preset, pairs ...any) (c ceg.Config, fil
 func goesOn(t *testing.T, stop func(m *model.Model, source map[string][]float32), pairs ...any) (o, again ceg.Options) {
 	t.Helper()
 	c, file, o := ofFile(t, config.Authors, pairs...)
-	fatal.Get(ceg.Run(t.Context(), c, o))(t)
+	if _, err := ceg.Run(t.Context(), c, o); err != nil {
+		t.Fatal(err)
+	}
 	stopped := o
 	stopped.Dir = filepath.Join(t.TempDir(), "stopped")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -55,12 +61,19 @@ func goesOn(t *testing.T, stop func(m *model.Model, source map[string][]float32)
 		t.Fatal("the run was not stopped")
 	}
 	if stop != nil {
-		m, _ := fatal.Get2(ceg.LoadModel(stopped))(t)
+		m, _, err := ceg.LoadModel(stopped)
+		if err != nil {
+			t.Fatal(err)
+		}
 		stop(m, values(t, file, c.Data.ImageSize))
 	}
-	fatal.If(t, os.Remove(file))
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
 	again = ceg.Options{Dir: stopped.Dir, Backend: "go", Resume: true}
-	fatal.Get(ceg.Run(t.Context(), c, again))(t)
+	if _, err := ceg.Run(t.Context(), c, again); err != nil {
+		t.Fatal(err)
+	}
 	if want, got := outcome(t, o.Dir), outcome(t, stopped.Dir); !maps.Equal(want, got) {
 		t.Errorf("stopped and gone on it has %v, else %v", slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
 	}
@@ -81,7 +94,10 @@ func TestAdaptersGoOn(t *testing.T) {
 			t.Errorf("after its head epoch only %v are what they were", unmoved(m, of))
 		}
 	}, "network.lora_rank", 2, "network.lora_alpha", 4, "network.head_epochs", 1)
-	m, _ := fatal.Get2(ceg.LoadModel(again))(t)
+	m, _, err := ceg.LoadModel(again)
+	if err != nil {
+		t.Fatal(err)
+	}
 	same := unmoved(m, source)
 	if len(same) != len(source)-8 || slices.ContainsFunc(same, func(s string) bool { return strings.Contains(s, "MatMul") }) || m.Backbone.Adapters() != "" {
 		t.Errorf("of %d parameters %v are what they were", len(source), same)
@@ -96,12 +112,17 @@ func TestAdaptersGoOn(t *testing.T) {
 // A run whose network is on the hub knows it by its commit, has its licence, and goes on without
 // the hub.
 func TestNetworkOfTheHub(t *testing.T) {
-	file := fatal.Get(os.ReadFile(filepath.Join("nets", "onnx", "imported", "testdata", "train", "small.onnx")))(t)
+	file, err := os.ReadFile(filepath.Join("nets", "onnx", "imported", "testdata", "train", "small.onnx"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	requests := importedtest.Hub(t, map[string][]byte{"onnx/model.onnx": file})
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	c := tiny(t, "uniform-ce", config.Authors, "schedule.epochs", 2, "schedule.per_domain", 8, "data.pool_share", 0.3, "network.name", "hf:who/vit", "network.width", 1)
 	o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: "go"}
-	o.Weights, _ = fatal.Get2(model.OpenWeights(t.Context(), &c, model.WeightArgs{Weights: "hf:who/vit"}, false, nil))(t)
+	if o.Weights, _, err = model.OpenWeights(t.Context(), &c, model.WeightArgs{Weights: "hf:who/vit"}, false, nil); err != nil {
+		t.Fatal(err)
+	}
 	if w := c.Network.Weights; w.Name != "hf:who/vit" || w.Revision != importedtest.Commit || w.Licence != "apache-2.0" || o.Weights.Word() != "hf:who/vit@"+importedtest.Commit {
 		t.Errorf("the run began with %+v, found by %s", w, o.Weights.Word())
 	}
@@ -116,7 +137,9 @@ func TestNetworkOfTheHub(t *testing.T) {
 	}
 	*requests = 0
 	o = ceg.Options{Dir: o.Dir, Backend: "go", Resume: true}
-	fatal.Get(ceg.Run(t.Context(), c, o))(t)
+	if _, err := ceg.Run(t.Context(), c, o); err != nil {
+		t.Fatal(err)
+	}
 	m, _, err := ceg.LoadModel(o)
 	if err != nil || m.Features != 6 || !strings.HasPrefix(m.Backbone.Name, "who/vit-") || *requests != 0 {
 		t.Errorf("%v; %+v, %d requests", err, m, *requests)
@@ -145,7 +168,10 @@ func TestHeadEpochsGoOn(t *testing.T) {
 			t.Errorf("after its head epoch only %v are what they were", unmoved(m, of))
 		}
 	}, "network.head_epochs", 1)
-	m, _ := fatal.Get2(ceg.LoadModel(again))(t)
+	m, _, err := ceg.LoadModel(again)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if same := unmoved(m, source); len(same) > 0 {
 		t.Errorf("at the end %v are still what they were", same)
 	}
@@ -155,24 +181,35 @@ func TestHeadEpochsGoOn(t *testing.T) {
 // of one that was not stopped.
 func TestNetworkOfAFileGoesOn(t *testing.T) {
 	o, again := goesOn(t, nil)
-	m, _ := fatal.Get2(ceg.LoadModel(again))(t)
+	m, _, err := ceg.LoadModel(again)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if same := unmoved(m, values(t, filepath.Join(o.Dir, result.NetworkDir, "small.onnx"), 16)); len(same) > 0 {
 		t.Errorf("training has not moved %v", same)
 	}
-	e := fatal.Get(ceg.Embed(t.Context(), again))(t)
+	e, err := ceg.Embed(t.Context(), again)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if e.Features.Cols != 6 {
 		t.Errorf("%d features, want 6", e.Features.Cols)
 	}
 
 	saved := filepath.Join(again.Dir, result.NetworkDir, "small.onnx")
-	b := fatal.Get(os.ReadFile(saved))(t)
+	b, err := os.ReadFile(saved)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(saved, append(b, 0x7a, 0), 0o644); err != nil { // an empty field 15
 		t.Fatal(err)
 	}
 	if _, _, err := ceg.LoadModel(again); err == nil || !strings.Contains(err.Error(), "small.onnx has changed: its sha256 was") {
 		t.Errorf("with another network: error %v", err)
 	}
-	fatal.If(t, os.Remove(saved))
+	if err := os.Remove(saved); err != nil {
+		t.Fatal(err)
+	}
 	if _, _, err := ceg.LoadModel(again); err == nil || !strings.Contains(err.Error(), "small.onnx is missing, the network small.onnx (") {
 		t.Errorf("without the network: error %v", err)
 	}
@@ -181,8 +218,15 @@ func TestNetworkOfAFileGoesOn(t *testing.T) {
 // values are those of a file's parameters, for images of a size.
 func values(t *testing.T, file string, size int) map[string][]float32 {
 	t.Helper()
-	n := fatal.Get(imported.OpenTrainable(file, "", "", "", size))(t)
-	return fatal.Get(n.Values())(t)
+	n, err := imported.OpenTrainable(file, "", "", "", size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := n.Values()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }
 
 func TestNetworkOfAFileIsRefused(t *testing.T) {

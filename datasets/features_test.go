@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func float32Entry(name string, shape []int, v ...float32) safetensors.Entry {
@@ -37,9 +36,13 @@ func textEntry(name, text string) safetensors.Entry {
 func writeFeatures(t *testing.T, metadata map[string]string, entries ...safetensors.Entry) string {
 	t.Helper()
 	var b bytes.Buffer
-	fatal.If(t, safetensors.Write(&b, entries, metadata))
+	if err := safetensors.Write(&b, entries, metadata); err != nil {
+		t.Fatal(err)
+	}
 	path := filepath.Join(t.TempDir(), "f.safetensors")
-	fatal.If(t, os.WriteFile(path, b.Bytes(), 0o644))
+	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	return path
 }
 
@@ -51,14 +54,19 @@ func vectorOf(t *testing.T, d *Dataset, id string, view int) []float32 {
 	if !ok {
 		t.Fatal("no features")
 	}
-	v := fatal.Get(f.Open(t.Context(), t.TempDir()))(t)
+	v, err := f.Open(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
 	i, ok := d.Index(id)
 	if !ok {
 		t.Fatalf("no %s", id)
 	}
 	x := make([]float32, f.Dim)
 	var scratch []byte
-	fatal.If(t, v.Read(i, view, x, &scratch))
+	if err := v.Read(i, view, x, &scratch); err != nil {
+		t.Fatal(err)
+	}
 	return x
 }
 
@@ -68,7 +76,10 @@ func TestFeatures(t *testing.T) {
 		float32Entry("features", []int{4, 2, 1}, 1, 2, 3, 4, 5, 6, 7, 8),
 		intEntry("labels", 1, -1, 0, 1), intEntry("domains", 1, 0, 0, 1), intEntry("splits", 0, 1, 1, 0),
 		textEntry("ids", "\"d\"\n\"c\"\n\"a b\"\n\"b\"\n"), textEntry("class_names", "\"cat\"\n\"dog\"\n"), textEntry("domain_names", "\"photo\"\n\"sketch\"\n"))
-	d, truth := fatal.Get2(Open("features", path, Options{}))(t)
+	d, truth, err := Open("features", path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := []Example{{"a b", 0, Val}, {"c", 0, Test}, {"b", 1, Train}, {"d", 1, Train}}
 	if !slices.Equal(d.Examples, want) {
 		t.Errorf("got %v, want %v", d.Examples, want)
@@ -89,7 +100,10 @@ func TestFeatures(t *testing.T) {
 	if r, err := Check(t.Context(), d, truth, nil); err != nil || len(r.Unreadable) > 0 || r.Unlabelled[0] != 1 {
 		t.Errorf("check: %+v, %v", r, err)
 	}
-	d, truth = fatal.Get2(Open("features", path, Options{Labels: []Label{{ID: "d", Class: "None of these"}, {ID: "c", Class: "cat"}}}))(t)
+	d, truth, err = Open("features", path, Options{Labels: []Label{{ID: "d", Class: "None of these"}, {ID: "c", Class: "cat"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, ok := d.Index("d"); ok || len(d.Examples) != 3 || truth.Known() != 3 || len(d.Classes) != 2 || !slices.Equal(d.Skipped, []Skipped{{"d", isNone}}) {
 		t.Errorf("labelled none of these: %+v", d)
 	}
@@ -101,18 +115,27 @@ func TestFeatures(t *testing.T) {
 // A file with features alone is a data set of one domain and no classes; what pandas
 // writes has names for numbers.
 func TestFeaturesOfOthers(t *testing.T) {
-	d, truth := fatal.Get2(Open("features", writeFeatures(t, nil, fourVectors), Options{}))(t)
+	d, truth, err := Open("features", writeFeatures(t, nil, fourVectors), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if truth.Known() != 0 || len(d.Classes) != 0 || !slices.Equal(d.Domains, []string{"all"}) || d.Examples[2].ID != "2" {
 		t.Errorf("got %+v", d)
 	}
-	d, truth = fatal.Get2(Open("features", filepath.Join("arrays", "testdata", "views.parquet"), Options{}))(t)
+	d, truth, err = Open("features", filepath.Join("arrays", "testdata", "views.parquet"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if !slices.Equal(d.Domains, []string{"a", "b"}) || !slices.Equal(d.Classes, []string{"0", "1", "2"}) || truth.Known() != 5 {
 		t.Errorf("domains %v, classes %v, %d known", d.Domains, d.Classes, truth.Known())
 	}
 	if x := vectorOf(t, d, "3", 1); !slices.Equal(x, []float32{3, -1, 0.5}) {
 		t.Errorf("view 1 of row 3 is %v", x)
 	}
-	d, _ = fatal.Get2(Open("features", filepath.Join("arrays", "testdata", "pandas.parquet"), Options{}))(t)
+	d, _, err = Open("features", filepath.Join("arrays", "testdata", "pandas.parquet"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, ok := d.Index("Zeichnung/ö3.png"); !ok || len(d.Domains) != 1 { // its column is called domain
 		t.Errorf("examples %v, domains %v", d.Examples, d.Domains)
 	}
@@ -120,7 +143,10 @@ func TestFeaturesOfOthers(t *testing.T) {
 
 // Features beyond the memory are read from their file.
 func TestFeaturesFromFile(t *testing.T) {
-	d, _ := fatal.Get2(Open("features", writeFeatures(t, nil, fourVectors), Options{}))(t)
+	d, _, err := Open("features", writeFeatures(t, nil, fourVectors), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	f, _ := d.Features()
 	x := make([]float32, 2)
 	var scratch []byte
@@ -128,10 +154,15 @@ func TestFeaturesFromFile(t *testing.T) {
 		t.Errorf("row 3 is %v, %v", x, err)
 	}
 	// Compressed ones are unpacked first.
-	d, _ = fatal.Get2(Open("features", filepath.Join("arrays", "testdata", "views.parquet"), Options{}))(t)
+	d, _, err = Open("features", filepath.Join("arrays", "testdata", "views.parquet"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	f, _ = d.Features()
 	v, dir := &Vectors{Features: f, array: f.array}, t.TempDir()
-	fatal.If(t, v.unpack(t.Context(), dir))
+	if err := v.unpack(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
 	x = make([]float32, 3)
 	i, _ := d.Index("4")
 	if err := v.Read(i, 1, x, &scratch); err != nil || !slices.Equal(x, []float32{4, -1, 0.5}) {
@@ -175,7 +206,10 @@ func TestFeaturesErrors(t *testing.T) {
 			t.Errorf("got %v, want %q of %s", err, c.want, path)
 		}
 	}
-	d, _ := fatal.Get2(Open("features", writeFeatures(t, nil, float32Entry("features", []int{2, 2}, 1, 2, 3, nan)), Options{}))(t)
+	d, _, err := Open("features", writeFeatures(t, nil, float32Entry("features", []int{2, 2}, 1, 2, 3, nan)), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	f, _ := d.Features()
 	if _, err := f.Open(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "features: 1 (row 1): feature 1 is NaN") {
 		t.Errorf("got %v", err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/study/studytest"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // What is counted by class is shown by class; runs that do not count say so, and their
@@ -25,15 +26,10 @@ func TestTablesByClass(t *testing.T) {
 	} {
 		t.Run(tt.file, func(t *testing.T) {
 			tt.o.Long = tt.format == result.CSV
-			tables, err := f.Table(tt.table, tt.o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			tables := fatal.Get(f.Table(tt.table, tt.o))(t)
 			var b bytes.Buffer
 			for _, table := range tables {
-				if err := table.Write(&b, tt.format); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, table.Write(&b, tt.format))
 			}
 			golden(t, tt.file, b.Bytes())
 			if _, err := old.Table(tt.table, tt.o); err == nil || !strings.Contains(err.Error(), "count") {

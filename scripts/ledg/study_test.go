@@ -14,7 +14,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/study"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 const tinyStudy = `
@@ -36,7 +35,9 @@ var numbers = regexp.MustCompile(`\d+\.\d+% in [0-9hm]+s|ETA \S+|-[0-9a-f]{10}\b
 // finished runs, and is the source of tables and figures.
 func TestStudy(t *testing.T) {
 	dir := t.TempDir()
-	fatal.If(t, os.WriteFile(filepath.Join(dir, "tiny.yaml"), []byte(tinyStudy), 0o666))
+	if err := os.WriteFile(filepath.Join(dir, "tiny.yaml"), []byte(tinyStudy), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	run := []string{"study", "run", "tiny.yaml", "--backend", "go", "--cache", "cache"}
 	stdout, stderr, status := call(t, dir, append(run, "--dry-run")...)
 	if status != 0 || stderr != "" || !regexp.MustCompile(`\nall +3 +(0 +){5}3\n$`).MatchString(stdout) {
@@ -86,9 +87,13 @@ func TestStudyErrors(t *testing.T) {
 	for name, text := range map[string]string{
 		"tiny.yaml": tinyStudy, "bad.yaml": "name: bad\ndataset: glyphs\nmethods: [ceg]\nset:\n  generalization.delta: high\n",
 	} {
-		fatal.If(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
 	}
-	fatal.If(t, os.Mkdir(filepath.Join(dir, "empty"), 0o777))
+	if err := os.Mkdir(filepath.Join(dir, "empty"), 0o777); err != nil {
+		t.Fatal(err)
+	}
 	for _, tt := range []struct {
 		args   []string
 		status int
@@ -118,7 +123,8 @@ func TestStudyErrors(t *testing.T) {
 		{[]string{"figure", "epochs", "--dir", "empty", "--out", "x.svg", "--theme", "blue"}, 2, `no theme "blue"`},
 	} {
 		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
-			refused(t, tt.want, tt.status, dir, tt.args...)
+			stdout, stderr, status := call(t, dir, tt.args...)
+			checkError(t, tt.want, tt.status, stdout, stderr, status)
 		})
 	}
 }
@@ -127,11 +133,15 @@ func TestStudyErrors(t *testing.T) {
 func TestStudyInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	text := strings.Replace(tinyStudy, "schedule.epochs: 3", "schedule.epochs: 1000", 1)
-	fatal.If(t, os.WriteFile(filepath.Join(dir, "tiny.yaml"), []byte(text), 0o666))
+	if err := os.WriteFile(filepath.Join(dir, "tiny.yaml"), []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	var stdout, stderr bytes.Buffer
 	cmd := exec.Command(ledg, "study", "run", "tiny.yaml", "--backend", "go", "--cache", "cache")
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &stdout, &stderr
-	fatal.If(t, cmd.Start())
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
 	for begun := false; !begun; time.Sleep(20 * time.Millisecond) {
 		found, _ := filepath.Glob(filepath.Join(dir, "runs", "tiny", "*", result.RecordsFile))
 		begun = len(found) > 0

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // small is a network of three tensors and a head with the given classes.
@@ -84,10 +85,7 @@ func TestAssign(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := slices.Clone(c.sd)
-			out, report, err := Assign(c.want, c.sd, c.opts)
-			if err != nil {
-				t.Fatal(err)
-			}
+			out, report := fatal.Get2(Assign(c.want, c.sd, c.opts))(t)
 			if !reflect.DeepEqual(out, c.out) {
 				t.Errorf("got %v, want %v", out, c.out)
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Of a file with groups every strategy chooses one of a group before a second, and what Grouped
@@ -34,21 +35,15 @@ func TestQueryGroups(t *testing.T) {
 			}
 			return most
 		}
-		without, err := Query(context.Background(), plain, s, 20, seed.New(1, "query"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		without := fatal.Get(Query(context.Background(), plain, s, 20, seed.New(1, "query")))(t)
 		if seen(without) > 1 {
 			leaks++
 		}
-		picks, err := Query(context.Background(), path, s, 24, seed.New(1, "query"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		picks := fatal.Get(Query(context.Background(), path, s, 24, seed.New(1, "query")))(t)
 		if seen(picks) != 1 || slices.ContainsFunc(picks, func(p active.Pick) bool { return p.Index < size }) {
 			t.Errorf("%s: rows %v of groups of %d, of which the first has a label", s.Name(), active.IDs(picks), size)
 		}
-		if picks, err = Query(context.Background(), path, s, 26, seed.New(1, "query")); err != nil || len(picks) != 26 || seen(picks) != 2 && !slices.ContainsFunc(picks, func(p active.Pick) bool { return p.Index < size }) {
+		if picks, err := Query(context.Background(), path, s, 26, seed.New(1, "query")); err != nil || len(picks) != 26 || seen(picks) != 2 && !slices.ContainsFunc(picks, func(p active.Pick) bool { return p.Index < size }) {
 			t.Errorf("%s: %d picks, %v", s.Name(), len(picks), err)
 		}
 	}
@@ -92,10 +87,7 @@ func TestProbeGroups(t *testing.T) {
 	entries = append(entries, entry{"labelled_features", []int{200, 2}, x}, entry{"labelled_labels", []int{200}, labels})
 	score := func(entries []entry) float64 {
 		t.Helper()
-		p, err := Probe(context.Background(), writePool(t, "stored", entries), ProbeOptions{Head: "logistic"}, seed.New(1, "probe"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := fatal.Get(Probe(context.Background(), writePool(t, "stored", entries), ProbeOptions{Head: "logistic"}, seed.New(1, "probe")))(t)
 		best := 0.0
 		for _, s := range p.Scores {
 			best = max(best, s.Accuracy)

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 const (
@@ -50,10 +52,7 @@ func TestDownload(t *testing.T) {
 		if err != nil || r.Commit != commit || r.Licence != "mit" || r.Size("onnx/model.onnx") != int64(len(body)) || len(r.Names()) != 1 {
 			t.Fatalf("got %+v, %v", r, err)
 		}
-		paths, err := r.Download(t.Context(), "onnx/model.onnx")
-		if err != nil {
-			t.Fatal(err)
-		}
+		paths := fatal.Get(r.Download(t.Context(), "onnx/model.onnx"))(t)
 		if b, err := os.ReadFile(paths[0]); string(b) != body {
 			t.Errorf("got %q, %v", b, err)
 		}
