@@ -21,12 +21,8 @@ import (
 func TestExtend(t *testing.T) {
 	c := tiny(t, "ceg", config.Authors, "schedule.epoch_of", config.OverLabelled, "exploration.budget", "40")
 	first, res := run(t, c)
-	if _, err := ceg.Extend(ceg.Extension{Of: first, Budget: "39"}); err == nil || !strings.Contains(err.Error(), "39 is 39 labels, and "+first+" has 40 already") {
-		t.Errorf("fewer labels: error %v", err)
-	}
-	if _, err := ceg.Extend(ceg.Extension{Of: first, Classes: []string{"+cat"}}); err == nil || !strings.Contains(err.Error(), "has its own classes") {
-		t.Errorf("a class of glyphs: error %v", err)
-	}
+	fatal.Says(t, fatal.Err(ceg.Extend(ceg.Extension{Of: first, Budget: "39"})), "39 is 39 labels, and "+first+" has 40 already")
+	fatal.Says(t, fatal.Err(ceg.Extend(ceg.Extension{Of: first, Classes: []string{"+cat"}})), "has its own classes")
 	e := fatal.Get(ceg.Extend(ceg.Extension{Of: first, Budget: "60", Epochs: 8}))(t)
 	if e.Taken != res.Labels || e.ToQuery != 60-res.Labels || e.By["simulated"] != res.Labels || e.Unfinished || e.Config.Schedule.Epochs != 8 {
 		t.Fatalf("%+v", e)
@@ -71,9 +67,7 @@ func TestExtend(t *testing.T) {
 	lines := strings.SplitAfter(string(text), "\n")
 	fatal.If(t, os.WriteFile(file, []byte(strings.Join(lines[:len(lines)-2], "")), 0o666))
 	o.Dir = other
-	if _, err := ceg.Run(t.Context(), e.Config, o); err == nil || !strings.Contains(err.Error(), file+" has not the labels that the run begins with") {
-		t.Errorf("without its last label: error %v", err)
-	}
+	fatal.Says(t, fatal.Err(ceg.Run(t.Context(), e.Config, o)), file+" has not the labels that the run begins with")
 
 	half, err := ceg.Extend(ceg.Extension{Of: killed})
 	if err != nil || half.Taken != 60 || half.ToQuery != 0 {

@@ -58,9 +58,7 @@ func TestImagesMove(t *testing.T) {
 	o.Dir, o.Resume = dir, true
 	refused := func(what, want string) {
 		t.Helper()
-		if _, err := ceg.Run(t.Context(), c, o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error is %v, want %q in it", what, err, want)
-		}
+		fatal.Says(t, fatal.Err(ceg.Run(t.Context(), c, o)), want)
 	}
 	refused("images are gone", "root folder "+first)
 	o.Root = second

@@ -80,8 +80,6 @@ func TestInitialSettingsAreChecked(t *testing.T) {
 	} {
 		c := tiny(t, "ceg", config.Authors)
 		c.Exploration.Initial, c.Exploration.Domains = s.initial, s.domains
-		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), s.want) {
-			t.Errorf("%+v: error %v", s, err)
-		}
+		fatal.Says(t, c.Validate(), s.want)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg"
@@ -82,9 +81,7 @@ func TestNone(t *testing.T) {
 	if e, err := ceg.Extend(ceg.Extension{Of: o.Dir, Budget: "10"}); err != nil || len(e.Again) != 0 || e.ToQuery != 3 {
 		t.Errorf("without a new class: %+v, %v", e, err)
 	}
-	if _, err := ceg.Extend(ceg.Extension{Of: o.Dir, Classes: []string{"+guitar"}, Budget: "7"}); err == nil || !strings.Contains(err.Error(), "with 1 images of none of the old classes") {
-		t.Errorf("a budget without it: %v", err)
-	}
+	fatal.Says(t, fatal.Err(ceg.Extend(ceg.Extension{Of: o.Dir, Classes: []string{"+guitar"}, Budget: "7"})), "with 1 images of none of the old classes")
 	for budget, more := range map[string]int{"": 0, "10": 2} {
 		e, err := ceg.Extend(ceg.Extension{Of: o.Dir, Classes: []string{"+guitar"}, Budget: budget})
 		if err != nil || !slices.Equal(e.Again, []string{none}) || e.Taken != 7 || e.ToQuery != 1+more {

@@ -126,9 +126,7 @@ func TestOwnNames(t *testing.T) {
 		}
 	}
 	// It looks at predictions, which there are none of before training.
-	if _, err := config.Resolve(config.Spec{Target: "photo", Set: map[string]any{"exploration.initial": "own-margin"}}); err == nil || !strings.Contains(err.Error(), "exploration.initial") {
-		t.Errorf("error %v", err)
-	}
+	fatal.Says(t, fatal.Err(config.Resolve(config.Spec{Target: "photo", Set: map[string]any{"exploration.initial": "own-margin"}})), "exploration.initial")
 	s := fatal.Get(study.Parse("study.yaml", []byte("name: own\ndataset: glyphs\ntargets: [photo]\nseeds: [1]\nmethods: [ceg, own-margin, uniform+own-fixmatch]\n")))(t)
 	p, err := s.Plan()
 	if err != nil || len(p.Runs) != 3 || p.Runs[1].Config.Exploration.StrategyCode == "" {
@@ -144,10 +142,6 @@ func TestBuiltInConfigsHaveNoCode(t *testing.T) {
 			t.Errorf("%s: %s, %v", m, data, err)
 		}
 	}
-	if err := objective.Register(objective.Objective{Name: "fixmatch", Step: func(objective.Step) {}}); err == nil || !strings.Contains(err.Error(), "built-in objective") {
-		t.Errorf("fixmatch again: error %v", err)
-	}
-	if err := objective.Register(objective.Objective{Name: "mine"}); err == nil || !strings.Contains(err.Error(), "no step") {
-		t.Errorf("without a step: error %v", err)
-	}
+	fatal.Says(t, objective.Register(objective.Objective{Name: "fixmatch", Step: func(objective.Step) {}}), "built-in objective")
+	fatal.Says(t, objective.Register(objective.Objective{Name: "mine"}), "no step")
 }

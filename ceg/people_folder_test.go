@@ -183,9 +183,7 @@ func TestPeopleWithdrawADomain(t *testing.T) {
 	for i := range 16 {
 		ledger(empty, say(labels.Bad, "gus", fmt.Sprintf("%s/%s%d.png", domain, []string{"cat", "dog"}[i%2], i), ""))
 	}
-	if _, _, err := next(empty); err == nil || !strings.Contains(err.Error(), "source site "+domain+" has no label any more, and none of its 16 images") {
-		t.Errorf("all of %s are bad: %v", domain, err)
-	}
+	fatal.Says(t, fatal.Err2(next(empty)), "source site "+domain+" has no label any more, and none of its 16 images")
 
 	again, _, err := next(dir) // nothing was said
 	if err != nil || len(again) != 1 || again[0].ID != first[0].ID {

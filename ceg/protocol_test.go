@@ -81,14 +81,10 @@ func TestStyleMatchNeedsWeights(t *testing.T) {
 	if _, err := ceg.Run(t.Context(), c, ceg.Options{Dir: out, Resume: true, Backend: "go"}); err != nil {
 		t.Error(err)
 	}
-	if _, err := ceg.Run(t.Context(), c, ceg.Options{Dir: filepath.Join(t.TempDir(), "new"), Backend: "go"}); err == nil || !strings.Contains(err.Error(), "not opened") {
-		t.Errorf("without the files: %v", err)
-	}
+	fatal.Says(t, fatal.Err(ceg.Run(t.Context(), c, ceg.Options{Dir: filepath.Join(t.TempDir(), "new"), Backend: "go"})), "not opened")
 	other := tiny(t, "fixmatch", config.Paper)
 	other.Generalization.StyleWeights = &w.Weights
-	if err := other.Validate(); err == nil || !strings.Contains(err.Error(), "no use") {
-		t.Errorf("fixmatch with style weights: %v", err)
-	}
+	fatal.Says(t, other.Validate(), "no use")
 
 	fatal.If(t, os.Remove(filepath.Join(dir, "decoder.safetensors")))
 	for path, want := range map[string]string{
@@ -96,13 +92,9 @@ func TestStyleMatchNeedsWeights(t *testing.T) {
 		filepath.Join(dir, "nothing"):     "no such folder or file",
 		filepath.Join("testdata", "x.pt"): "no such folder or file",
 	} {
-		if _, err := model.OpenStyle(path); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %s", path, err, want)
-		}
+		fatal.Says(t, fatal.Err(model.OpenStyle(path)), want)
 	}
 	narrow := weights.StateDict{weights.FromFloat32("1.weight", []int{2}, []float32{1, 2}), weights.FromFloat32("1.bias", []int{2}, []float32{1, 2})}
 	fatal.Get(weights.Save(filepath.Join(dir, "decoder.safetensors"), narrow, nil))(t)
-	if _, err := model.OpenStyle(dir); err == nil || !strings.Contains(err.Error(), `tensor "1.weight" is [2], want [256 512 3 3]`) {
-		t.Errorf("a decoder of other shapes: %v", err)
-	}
+	fatal.Says(t, fatal.Err(model.OpenStyle(dir)), `tensor "1.weight" is [2], want [256 512 3 3]`)
 }

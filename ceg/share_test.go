@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/config"
@@ -40,8 +39,6 @@ func TestRSCShare(t *testing.T) {
 			t.Errorf("%s has a share without being asked: %s, %v", wrong.method, data, err)
 		}
 		c.Generalization.RSCShare = wrong.share
-		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), wrong.want) {
-			t.Errorf("%s with %v: error %v, want %q", wrong.method, wrong.share, err, wrong.want)
-		}
+		fatal.Says(t, c.Validate(), wrong.want)
 	}
 }

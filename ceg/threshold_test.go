@@ -5,7 +5,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/config"
@@ -36,9 +35,7 @@ func TestThresholdsAdapt(t *testing.T) {
 	}
 	c := tiny(t, "uniform-ce", config.Authors)
 	c.Generalization.Threshold = config.FreeMatch
-	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "has no threshold of confidence") {
-		t.Errorf("of cross-entropy alone: error %v", err)
-	}
+	fatal.Says(t, c.Validate(), "has no threshold of confidence")
 }
 
 // checkMoved checks that the threshold for all classes, kept less 1/C, has moved up, and that the

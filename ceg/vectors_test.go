@@ -170,12 +170,8 @@ func withOtherFeatures(t *testing.T, path string, list []int) string {
 func TestVectorNetworks(t *testing.T) {
 	c := configtest.New(t, "features", "photo", "uniform", config.Authors)
 	c.Network.Name = "resnet18"
-	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), `network.name "resnet18" and data.dataset "features" contradict each other`) {
-		t.Errorf("got %v", err)
-	}
+	fatal.Says(t, c.Validate(), `network.name "resnet18" and data.dataset "features" contradict each other`)
 	c = configtest.New(t, "glyphs", "photo", "uniform", config.Authors)
 	c.Network.Name = "mlp"
-	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), `network.name "mlp" and data.dataset "glyphs" contradict each other`) {
-		t.Errorf("got %v", err)
-	}
+	fatal.Says(t, c.Validate(), `network.name "mlp" and data.dataset "glyphs" contradict each other`)
 }

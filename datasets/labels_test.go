@@ -113,9 +113,7 @@ func TestFolderNoneOfThese(t *testing.T) {
 		t.Errorf("a class: %+v, %v", d, err)
 	}
 	twice := append(list, Label{ID: "north/3.png", Class: "cat", Where: "l.csv:9"})
-	if _, _, err := Folder(fsys, Options{Labels: twice}); err == nil || !strings.Contains(err.Error(), `l.csv:9: north/3.png is "cat" here, but "none of these"`) {
-		t.Errorf("two labels: %v", err)
-	}
+	fatal.Says(t, fatal.Err2(Folder(fsys, Options{Labels: twice})), `l.csv:9: north/3.png is "cat" here, but "none of these"`)
 }
 
 func TestFolderLabelErrors(t *testing.T) {

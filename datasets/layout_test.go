@@ -137,9 +137,7 @@ func TestLayout(t *testing.T) {
 		"{site}/{class}": "want {name} at its end", "{name}/{class}": "{name}", "{site}/{site}/{name}": "twice",
 		"{place}/{name}": "{place}", "a{class}/{name}": "a{class}", "/{name}": `""`,
 	} {
-		if err := CheckLayout(template, ""); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", template, err, want)
-		}
+		fatal.Says(t, CheckLayout(template, ""), want)
 	}
 	if err := CheckLayout("{site}/{name}", "x"); err == nil {
 		t.Error("sites come from two places")

@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets/rgb"
@@ -42,8 +41,6 @@ func TestSite(t *testing.T) {
 		t.Errorf("images with links %v", got)
 	}
 	for dir, want := range map[string]string{filepath.Join(root, "nowhere"): "no such file", t.TempDir(): "there are no images", outside: "not a folder"} {
-		if _, _, err := Site(dir, []string{"cat", "dog"}, false, rgb.Stored); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", dir, err, want)
-		}
+		fatal.Says(t, fatal.Err2(Site(dir, []string{"cat", "dog"}, false, rgb.Stored)), want)
 	}
 }

@@ -64,9 +64,7 @@ func TestDots(t *testing.T) {
 		`no curves (group "photo")`:           {Groups: []Target{{Name: "photo"}}},
 		`"ceg" has 2 points in group "photo"`: {Groups: []Target{{"photo", []Curve{{Name: "ceg", Points: []Point{{X: 1, Values: []float64{1}}, {X: 2, Values: []float64{1}}}}}}}},
 	} {
-		if _, err := Dots(Print(), d); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		fatal.Says(t, fatal.Err(Dots(Print(), d)), want)
 	}
 }
 

@@ -98,7 +98,5 @@ func TestTextAsText(t *testing.T) {
 		t.Error("a font that is not there is loaded")
 	}
 	fatal.If(t, os.WriteFile(file, []byte("OTTO"), 0o600))
-	if _, err := LoadFont(file); err == nil || !strings.Contains(err.Error(), "want a TrueType font") {
-		t.Errorf("error %v", err)
-	}
+	fatal.Says(t, fatal.Err(LoadFont(file)), "want a TrueType font")
 }

@@ -379,7 +379,5 @@ func TestThumbnails(t *testing.T) {
 		t.Error(err)
 	}
 	d.Thumbnails = d.Thumbnails[:2]
-	if _, err := Embedding(Print(), d); err == nil || !strings.Contains(err.Error(), "2 thumbnails, want 3") {
-		t.Errorf("error %v, want one on thumbnails", err)
-	}
+	fatal.Says(t, fatal.Err(Embedding(Print(), d)), "2 thumbnails, want 3")
 }

@@ -3,7 +3,6 @@ package active_test
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/active"
@@ -75,9 +74,7 @@ func TestScoredFlaws(t *testing.T) {
 		"on 12 random candidates: runtime error: index out of range": func(v active.View) []float64 { return []float64{v.Entropy()[99]} },
 		"is +Inf, want a finite number":                              func(v active.View) []float64 { return slices.Repeat([]float64{math.Inf(1)}, v.Len()) },
 	} {
-		if _, err := active.NewScored("mine", score); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		fatal.Says(t, fatal.Err(active.NewScored("mine", score)), want)
 	}
 }
 

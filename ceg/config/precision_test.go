@@ -1,7 +1,6 @@
 package config
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/internal/fatal"
@@ -16,7 +15,5 @@ func TestPrecisionAsText(t *testing.T) {
 		}
 	}
 	var p Precision
-	if err := p.UnmarshalText([]byte("float16")); err == nil || !strings.Contains(err.Error(), "want tf32, float32 or bfloat16") {
-		t.Errorf("float16: got error %v", err)
-	}
+	fatal.Says(t, p.UnmarshalText([]byte("float16")), "want tf32, float32 or bfloat16")
 }

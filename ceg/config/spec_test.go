@@ -185,9 +185,7 @@ func TestNetworkOfAFile(t *testing.T) {
 		"network.lora_alpha: 0, want above 0":      {"network.name": "a.onnx", "network.lora_rank": 4, "network.lora_alpha": 0},
 		"its features come from a network already": {"data.dataset": "features", "network.name": "a.onnx"},
 	} {
-		if _, err := Resolve(Spec{Target: "photo", Set: set}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: error %v, want %q", set, err, want)
-		}
+		fatal.Says(t, fatal.Err(Resolve(Spec{Target: "photo", Set: set})), want)
 	}
 }
 

@@ -187,7 +187,5 @@ func TestDeleted(t *testing.T) {
 		t.Errorf("%q\n%s", said, after)
 	}
 	os.RemoveAll(dir)
-	if _, err := l.Append(labelled("1", "dog", "bob")); err == nil || !strings.Contains(err.Error(), l.Path()) {
-		t.Errorf("error %v", err)
-	}
+	fatal.Says(t, fatal.Err(l.Append(labelled("1", "dog", "bob"))), l.Path())
 }

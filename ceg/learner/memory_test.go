@@ -47,9 +47,7 @@ func TestMemory(t *testing.T) {
 	}
 	many := authorsOptions(nets.SmallCNN(4, config.MeanPool), 32)
 	many.PerDomain = math.MaxInt64
-	if _, err := New(enginetest.Open(t), many, 1); err == nil || !strings.Contains(err.Error(), "needs about ") {
-		t.Error(err)
-	}
+	fatal.Says(t, fatal.Err(New(enginetest.Open(t), many, 1)), "needs about ")
 	if d := time.Since(start); d > 5*time.Second {
 		t.Errorf("it took %v to see that", d)
 	}

@@ -52,9 +52,7 @@ func TestFreezeRefuses(t *testing.T) {
 		"norm": "has no normalisation to freeze",
 		"all":  `freeze "all", want head, norm or a number of stages`,
 	} {
-		if _, err := nets.Freeze(b, how, 32); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, want %q", how, err, want)
-		}
+		fatal.Says(t, fatal.Err(nets.Freeze(b, how, 32)), want)
 	}
 	for how, want := range map[config.Freeze]string{"": "0 false", "1": "2 true", "head": "8 true"} {
 		f, err := nets.Freeze(b, how, 32)

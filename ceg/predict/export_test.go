@@ -73,9 +73,7 @@ func TestExportONNX(t *testing.T) {
 		mine := filepath.Join(t.TempDir(), "labels.txt")
 		put(t, mine, []byte(text))
 		other := filepath.Join(filepath.Dir(mine), "model.onnx")
-		if _, err := predict.ExportONNX(o, other, onnx.Float32); err == nil || !strings.Contains(err.Error(), "labels.txt") {
-			t.Errorf("error %v", err)
-		}
+		fatal.Says(t, fatal.Err(predict.ExportONNX(o, other, onnx.Float32)), "labels.txt")
 		if _, err := os.Stat(other); err == nil || content(t, mine) != text {
 			t.Error("something was written")
 		}

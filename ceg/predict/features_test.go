@@ -104,9 +104,7 @@ func TestFeaturesRun(t *testing.T) {
 				t.Error(err)
 			}
 			fatal.If(t, os.Remove(filepath.Join(dir, "standard.safetensors")))
-			if _, err := predict.OpenWith(ceg.Options{Dir: dir, Backend: "go"}); err == nil || !strings.Contains(err.Error(), "standard.safetensors") {
-				t.Errorf("without the scales of its features: %v", err)
-			}
+			fatal.Says(t, fatal.Err(predict.OpenWith(ceg.Options{Dir: dir, Backend: "go"})), "standard.safetensors")
 		})
 	}
 }
@@ -138,9 +136,7 @@ func TestForeignFeatures(t *testing.T) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
-	if _, err := predict.ExportONNX(ceg.Options{Dir: dir}, filepath.Join(t.TempDir(), "n.onnx"), onnx.Uint8); err == nil || !strings.Contains(err.Error(), "does not say what made them") {
-		t.Error(err)
-	}
+	fatal.Says(t, fatal.Err(predict.ExportONNX(ceg.Options{Dir: dir}, filepath.Join(t.TempDir(), "n.onnx"), onnx.Uint8)), "does not say what made them")
 }
 
 // Features that the run's own file or another has are not computed again, and the table and the

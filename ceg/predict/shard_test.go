@@ -55,15 +55,11 @@ func TestShards(t *testing.T) {
 			o.Progress = nil
 			whole := content(t, o.Shard.File(o.Out))
 			put(t, o.Shard.File(o.Out), []byte(whole[:len(whole)-30]))
-			if _, err := merge(o.Out); err == nil || !strings.Contains(err.Error(), "shard 1/3 is not complete; ") {
-				t.Errorf("half a shard is merged: %v", err)
-			}
+			fatal.Says(t, fatal.Err(merge(o.Out)), "shard 1/3 is not complete; ")
 		}
 		fatal.Get(p.Files(t.Context(), o))(t)
 		if i == 0 {
-			if _, err := merge(o.Out); err == nil || !strings.Contains(err.Error(), "shard 1/3 is missing") {
-				t.Errorf("a shard is missing: %v", err)
-			}
+			fatal.Says(t, fatal.Err(merge(o.Out)), "shard 1/3 is missing")
 		}
 		s, err := p.Files(t.Context(), o) // which has nothing to do
 		if err != nil || s.Resumed != s.Predicted || s.Predicted < 90 {
@@ -129,9 +125,7 @@ func TestShards(t *testing.T) {
 			t.Fatalf("%s: a refused merge has written", name)
 		}
 	}
-	if _, err := p.Files(t.Context(), predict.FilesOptions{Images: []string{dir}, Out: o.Out, Embeddings: o.Embeddings, Shard: shard.Shard{Index: 2, Count: 3}}); err == nil || !strings.Contains(err.Error(), "p.csv.2-of-3 was left by an interrupted call of something else: listing is ") {
-		t.Errorf("a shard continues with other files: %v", err)
-	}
+	fatal.Says(t, fatal.Err(p.Files(t.Context(), predict.FilesOptions{Images: []string{dir}, Out: o.Out, Embeddings: o.Embeddings, Shard: shard.Shard{Index: 2, Count: 3}})), "p.csv.2-of-3 was left by an interrupted call of something else: listing is ")
 }
 
 // Shards before and after an image has changed, even to one of as many bytes, are not merged;
@@ -171,9 +165,7 @@ func TestShardsOfChangedImages(t *testing.T) {
 	predictShard(0)
 	predictShard(1)
 	files := fatal.Get(shard.Together(names))(t)
-	if _, err := predict.Merge(out, out+".npz", files); err == nil || !strings.Contains(err.Error(), "the shards have no features for ") {
-		t.Error(err)
-	}
+	fatal.Says(t, fatal.Err(predict.Merge(out, out+".npz", files)), "the shards have no features for ")
 	for _, name := range names {
 		if _, err := predict.Merge(name, "", files); err == nil {
 			t.Errorf("a merge writes over %s", name)

@@ -58,9 +58,7 @@ func TestTablesByNames(t *testing.T) {
 	}
 	path := filepath.Join(dir, "t.csv")
 	put(t, path, []byte("path,class,probability\n1.png,fox,much\n"))
-	if err := predict.ReadTable(path, func(predict.Prediction) error { return nil }); err == nil || !strings.Contains(err.Error(), "t.csv:2: probability") {
-		t.Errorf("error %v", err)
-	}
+	fatal.Says(t, predict.ReadTable(path, func(predict.Prediction) error { return nil }), "t.csv:2: probability")
 	put(t, path, []byte(`{"images":[{"file":"1.png","detections":[]}]}`))
 	if err := (*foreign.Error)(nil); !errors.As(predict.ReadTable(path, nil), &err) || err.Format != foreign.MegaDetector {
 		t.Errorf("error %v", err)

@@ -85,7 +85,5 @@ func TestLabelsOver(t *testing.T) {
 	if want := []string{"CEG (published schedule, preset paper), delta 0.3", "CEG (published schedule, preset paper), delta 1"}; !slices.Equal(names, want) || budgets < 2 {
 		t.Errorf("curves %q over %d budgets, want %q over several", names, budgets, want)
 	}
-	if _, err := LabelsOver(false, t.TempDir()); err == nil || !strings.Contains(err.Error(), "config.json") {
-		t.Errorf("an empty folder: %v", err)
-	}
+	fatal.Says(t, fatal.Err(LabelsOver(false, t.TempDir())), "config.json")
 }

@@ -261,9 +261,7 @@ func TestFigure(t *testing.T) {
 		{"queried", FigureOptions{Seed: new(uint64(0))}, "seed 0: no finished run"}, // 0 is a seed
 		{"queried", FigureOptions{}, "source/100 is not in the data set"},
 	} {
-		if _, err := f.Figure(context.Background(), tt.name, plots.Print(), tt.o); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s %+v: %v\nwant %s", tt.name, tt.o, err, tt.want)
-		}
+		fatal.Says(t, fatal.Err(f.Figure(context.Background(), tt.name, plots.Print(), tt.o)), tt.want)
 	}
 }
 

@@ -156,7 +156,5 @@ func TestFolderWithoutPlan(t *testing.T) {
 	if d, err := f.Epochs(FigureOptions{}); err != nil || len(d.Curves) != 1 {
 		t.Errorf("%d curves, %v", len(d.Curves), err)
 	}
-	if _, err := OpenRun(t.TempDir()); err == nil || !strings.Contains(err.Error(), result.ConfigFile) {
-		t.Errorf("an empty directory: %v", err)
-	}
+	fatal.Says(t, fatal.Err(OpenRun(t.TempDir())), result.ConfigFile)
 }

@@ -170,9 +170,7 @@ func TestTableRefuses(t *testing.T) {
 		{"table3", TableOptions{Preset: "authors"}, "no runs for table3"},
 		{"table4", TableOptions{Sweeps: true}, "it has no swept settings, the tables methods, budgets and targets do"},
 	} {
-		if _, err := f.Table(tt.table, tt.o); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s %+v: %v\nwant %s", tt.table, tt.o, err, tt.want)
-		}
+		fatal.Says(t, fatal.Err(f.Table(tt.table, tt.o)), tt.want)
 	}
 	// What the records do not say is not believed.
 	i := slices.IndexFunc(f.Runs, func(r result.PlannedRun) bool { return r.Label() == "ceg" })
@@ -180,9 +178,7 @@ func TestTableRefuses(t *testing.T) {
 	data := fatal.Get(os.ReadFile(path))(t)
 	fatal.If(t, os.WriteFile(path, bytes.Replace(data, []byte("[70,100]"), []byte("[71,100]"), 1), 0o666))
 	f = fatal.Get(Open(f.Path))(t)
-	if _, err := f.Table("table3", TableOptions{}); err == nil || !strings.Contains(err.Error(), "target is 70/100, the records give 71/100") {
-		t.Errorf("changed records: %v", err)
-	}
+	fatal.Says(t, fatal.Err(f.Table("table3", TableOptions{})), "target is 70/100, the records give 71/100")
 }
 
 // A table of some rows corrects for these alone.
@@ -210,9 +206,7 @@ func TestTableOfSomeMethods(t *testing.T) {
 	if by, _ := rows(TableOptions{Methods: []string{"CEG/pub/paper", "Random + cross-entropy (published schedule, preset paper)"}}); !slices.Equal(by, names) {
 		t.Errorf("by display and short names: %q, by labels %q", by, names)
 	}
-	if _, err := f.Table(allMethods, TableOptions{Methods: []string{"ceg", "cge"}}); err == nil || !strings.Contains(err.Error(), `method "cge": there are uniform-ce, bvsb-ce, ceg`) {
-		t.Errorf("a method that is not there: %v", err)
-	}
+	fatal.Says(t, fatal.Err(f.Table(allMethods, TableOptions{Methods: []string{"ceg", "cge"}})), `method "cge": there are uniform-ce, bvsb-ce, ceg`)
 }
 
 // Two studies on one folder that mean different things by the same label have to
@@ -227,9 +221,7 @@ func TestTwoStudies(t *testing.T) {
 		fatal.Get(s.Run(context.Background(), study.Options{Dir: dir, Runner: studytest.Fake{}.Run}))(t)
 	}
 	f := fatal.Get(Open(dir))(t)
-	if _, err := f.Table("methods", TableOptions{}); err == nil || !strings.Contains(err.Error(), "select a study with --plan, one of long, short") {
-		t.Errorf("two studies: %v", err)
-	}
+	fatal.Says(t, fatal.Err(f.Table("methods", TableOptions{})), "select a study with --plan, one of long, short")
 	f = fatal.Get(Open(dir, "long"))(t)
 	if _, err := f.Table("methods", TableOptions{}); err != nil {
 		t.Error(err)
@@ -303,9 +295,7 @@ func TestTableOnTargets(t *testing.T) {
 	if !strings.Contains(b.String(), f.Runs[0].Target) || strings.Contains(b.String(), "average: ") {
 		t.Errorf("one target:\n%s", &b)
 	}
-	if _, err := f.Table("table3", TableOptions{Targets: []string{"moon"}}); err == nil || !strings.Contains(err.Error(), `no runs on target "moon", only on `) {
-		t.Errorf("a target that is not there: %v", err)
-	}
+	fatal.Says(t, fatal.Err(f.Table("table3", TableOptions{Targets: []string{"moon"}})), `no runs on target "moon", only on `)
 }
 
 // A row is compared with the row of its label in another folder: here with one that has one correct
@@ -335,9 +325,7 @@ func TestTargetsOfBaselineFolder(t *testing.T) {
 		{"targets", TableOptions{}, "one of the two"},
 		{"methods", TableOptions{BaselineFolder: f}, "it goes with the table targets"},
 	} {
-		if _, err := f.Table(bad.table, bad.o); err == nil || !strings.Contains(err.Error(), bad.want) {
-			t.Errorf("%s: %v, want %q", bad.table, err, bad.want)
-		}
+		fatal.Says(t, fatal.Err(f.Table(bad.table, bad.o)), bad.want)
 	}
 }
 

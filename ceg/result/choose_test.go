@@ -3,7 +3,6 @@ package result
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/config"
@@ -120,9 +119,7 @@ func TestRulesWithNothingToMeasureWith(t *testing.T) {
 	}
 	r := sampleResult(t)
 	r.Accuracy = c
-	if _, err := r.JSON(); err == nil || !strings.Contains(err.Error(), "no note") {
-		t.Errorf("a result without a note: %v", err)
-	}
+	fatal.Says(t, fatal.Err(r.JSON()), "no note")
 	r.Note = "nobody knows"
 	if _, err := r.JSON(); err != nil || r.Verify(records) != nil {
 		t.Errorf("a result with a note: %v, %v", err, r.Verify(records))
@@ -131,9 +128,7 @@ func TestRulesWithNothingToMeasureWith(t *testing.T) {
 		records[i].Accuracy = records[i].Accuracy[:len(records[i].Accuracy)-1]
 	}
 	r.Accuracy = fatal.Get(Choose(records))(t)
-	if err := r.Verify(records); err == nil || !strings.Contains(err.Error(), "the target is") {
-		t.Errorf("accuracies without those of the target: %v", err)
-	}
+	fatal.Says(t, r.Verify(records), "the target is")
 	if r.Target = config.NoTarget; r.Verify(records) != nil {
 		t.Errorf("no target: %v", r.Verify(records))
 	}

@@ -97,9 +97,7 @@ func TestRecordByClass(t *testing.T) {
 		if changed == string(line) {
 			t.Fatalf("there is no %s in %s", tt.from, line)
 		}
-		if _, err := read(changed); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: %v, want %q", tt.to, err, tt.want)
-		}
+		fatal.Says(t, fatal.Err(read(changed)), tt.want)
 	}
 }
 

@@ -337,7 +337,5 @@ func TestDrawWithGroups(t *testing.T) {
 	if len(v.A) != 4 || len(v.Audit) != 18 {
 		t.Errorf("%d and %d images", len(v.A), len(v.Audit))
 	}
-	if err := v.Draw(u, 4, 19, 1, group); err == nil || !strings.Contains(err.Error(), "18 images outside A and its groups") {
-		t.Errorf("error %v", err)
-	}
+	fatal.Says(t, v.Draw(u, 4, 19, 1, group), "18 images outside A and its groups")
 }

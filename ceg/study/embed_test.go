@@ -3,7 +3,6 @@ package study
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg"
@@ -67,9 +66,7 @@ func TestScoreCandidates(t *testing.T) {
 	}
 	strange := studytest.Queries(0)
 	strange[3].ID = "elsewhere"
-	if _, err := scoreCandidates(e, config.Exploration{}, strange); err == nil || !strings.Contains(err.Error(), "elsewhere was queried, but is not in the pool") {
-		t.Errorf("an image that is not in the pool: %v", err)
-	}
+	fatal.Says(t, fatal.Err(scoreCandidates(e, config.Exploration{}, strange)), "elsewhere was queried, but is not in the pool")
 }
 
 // A map of many images is one of a sample, in which every cell has its share.
@@ -121,7 +118,5 @@ func TestUnknownClasses(t *testing.T) {
 		}
 	}
 	queries[0].Class = "cow"
-	if _, err := Candidates(e, queries); err == nil || !strings.Contains(err.Error(), `"cow"`) {
-		t.Errorf("error %v", err)
-	}
+	fatal.Says(t, fatal.Err(Candidates(e, queries)), `"cow"`)
 }

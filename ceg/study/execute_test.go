@@ -104,9 +104,7 @@ func TestRunAgain(t *testing.T) {
 	if folder, err = report.Open(dir); err != nil || !slices.Equal(folder.Plans, []string{"other", "small"}) || len(folder.Runs) != 20 {
 		t.Errorf("folder is %+v, %v", folder, err)
 	}
-	if _, err := report.Open(dir, "third"); err == nil || !strings.Contains(err.Error(), `has no study "third"`) {
-		t.Errorf("opened a study that is not there: %v", err)
-	}
+	fatal.Says(t, fatal.Err(report.Open(dir, "third")), `has no study "third"`)
 }
 
 func TestShards(t *testing.T) {

@@ -305,18 +305,14 @@ func TestPlanFile(t *testing.T) {
 	if len(f.Runs) != len(p.Runs) {
 		t.Errorf("%d runs, want %d", len(f.Runs), len(p.Runs))
 	}
-	if _, err := report.Open(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is not a study's folder") {
-		t.Errorf("an empty folder: %v", err)
-	}
+	fatal.Says(t, fatal.Err(report.Open(t.TempDir())), "is not a study's folder")
 }
 
 // StyleMatch is planned with a folder of its weights and not without; settings of a
 // protocol come before others.
 func TestStyleWeightsAndProtocol(t *testing.T) {
 	text := "name: s\ndataset: glyphs\nmethods: [stylematch]\ntargets: [photo]\nseeds: [1]\nset: {schedule.epochs: 3, protocol: original}\n"
-	if _, err := Parse("s.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "vgg_normalised.pth") {
-		t.Errorf("without weights: %v", err)
-	}
+	fatal.Says(t, fatal.Err(Parse("s.yaml", []byte(text))), "vgg_normalised.pth")
 	s := fatal.Get(Parse("s.yaml", []byte(text+"style_weights: some/where\n")))(t)
 	c := plan(t, s).Runs[0].Config
 	if c.Protocol != config.OriginalProtocol || c.Schedule.Epochs != 3 || c.Generalization.StyleWeights == nil {

@@ -115,9 +115,7 @@ func TestPagesAndRaw(t *testing.T) {
 	if err != nil || m.Height != 5 || facts.Pages != 0 {
 		t.Errorf("page 2: %+v, %v", facts, err)
 	}
-	if _, err := Decoding("page3").Decode(t.Context(), stack); err == nil || !strings.Contains(err.Error(), "2 pages, want page 3") {
-		t.Errorf("page 3: %v", err)
-	}
+	fatal.Says(t, fatal.Err(Decoding("page3").Decode(t.Context(), stack)), "2 pages, want page 3")
 	loop := tiffOf(binary.LittleEndian, []ifd{page, page})
 	binary.LittleEndian.PutUint32(loop[len(loop)-4:], binary.LittleEndian.Uint32(loop[4:]))
 	if _, facts, err := Stored.Look(t.Context(), loop); err != nil || facts.Pages != 2 {

@@ -15,8 +15,6 @@ func TestNames(t *testing.T) {
 		"": "a name has", "Mine": "a name has", "my_own": "a name has", "-x": "a name has", "x-": "a name has", "a--b": "a name has", "2nd": "a name has", "a+b": "a name has",
 		"mine-ce": "cannot end with -ce", "ledg": "taken by a preset", "none": "taken by a setting", strings.Repeat("x", 41): "41 characters, want at most 40",
 	} {
-		if err := Add("objective", name); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: error %v, want %q", name, err, want)
-		}
+		fatal.Says(t, Add("objective", name), want)
 	}
 }

@@ -3,7 +3,6 @@ package head
 import (
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets/seed"
@@ -148,9 +147,7 @@ func TestHeadErrors(t *testing.T) {
 		"class embeddings: row 1 has the squared length 0": func() error { _, err := ZeroShot(matrix(2, 1, 2, 0, 0)); return err },
 		"no random stream":                                 func() error { _, err := Probe(x, classes, matrix(4, x.Data[:12]...), ProbeOptions{}, nil); return err },
 	} {
-		if err := f(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		fatal.Says(t, f(), want)
 	}
 }
 

@@ -106,7 +106,5 @@ func TestFiftyOne(t *testing.T) {
 		t.Errorf("%v, %+v", err, im)
 	}
 	put(`{"classes": ["cat"], "labels": {"1": 4}}`)
-	if _, err := Read(t.Context(), FiftyOne, dir, options); err == nil || !strings.Contains(err.Error(), "labels.json (1): label 4 of 1 classes") {
-		t.Errorf("error %v", err)
-	}
+	fatal.Says(t, fatal.Err(Read(t.Context(), FiftyOne, dir, options)), "labels.json (1): label 4 of 1 classes")
 }

@@ -143,13 +143,9 @@ func TestStudioQuestions(t *testing.T) {
 		}
 	}
 	for question, want := range map[string]string{"": "the questions first, second have annotations with one of the classes: --question names", "third": `no question "third" in it, only first, second`} {
-		if _, err := Read(t.Context(), LabelStudio, name, ReadOptions{Classes: d.Classes, Question: question}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: error %v, want %q", question, err, want)
-		}
+		fatal.Says(t, fatal.Err(Read(t.Context(), LabelStudio, name, ReadOptions{Classes: d.Classes, Question: question})), want)
 	}
-	if _, err := Read(t.Context(), LabelStudio, name, ReadOptions{Classes: []string{"cow", "pig"}}); err == nil || !strings.Contains(err.Error(), "none of first, second has an annotation with one of the classes, cow, pig") {
-		t.Errorf("error %v", err)
-	}
+	fatal.Says(t, fatal.Err(Read(t.Context(), LabelStudio, name, ReadOptions{Classes: []string{"cow", "pig"}})), "none of first, second has an annotation with one of the classes, cow, pig")
 }
 
 // Archives that a Mac has packed again have a folder around all and files of its own.

@@ -68,9 +68,7 @@ func TestLabelStudioTasks(t *testing.T) {
 	if len(p) != 1 || p[0].Model != "run@3" || p[0].Score != 0.25 || p[0].Result[0].Value.Choices[0] != classes[0] {
 		t.Errorf("predictions %+v", p)
 	}
-	if _, err := read(t, LabelStudio, filepath.Join(out, "tasks-001.json"), d); err == nil || !strings.Contains(err.Error(), "there is no label in it; looked for tasks with annotations") {
-		t.Errorf("tasks that have no annotation yet: %v", err)
-	}
+	fatal.Says(t, fatal.Err(read(t, LabelStudio, filepath.Join(out, "tasks-001.json"), d)), "there is no label in it; looked for tasks with annotations")
 	config, err := os.ReadFile(filepath.Join(out, "config.xml"))
 	if err != nil || !strings.Contains(string(config), `<Choice value="dog, &#34;big&#34; &amp; &lt;wild&gt;" hotkey="2"/>`) {
 		t.Errorf("%v, config %s", err, config)

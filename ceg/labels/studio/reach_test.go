@@ -172,9 +172,7 @@ func TestSetupNamesAHost(t *testing.T) {
 		}
 	}
 	p.o.Address, p.o.Key = "", "mine"
-	if _, err := New(t.Context(), p.o); err == nil || !strings.Contains(err.Error(), "LABEL_STUDIO_URL") {
-		t.Errorf("a token without an address: %v", err)
-	}
+	fatal.Says(t, fatal.Err(New(t.Context(), p.o)), "LABEL_STUDIO_URL")
 	studio.reset(nil)
 	p.o.Address = studio.URL
 	p.start(t.TempDir())

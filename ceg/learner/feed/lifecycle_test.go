@@ -3,7 +3,6 @@ package feed
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,9 +19,7 @@ func TestCloseEndsEverything(t *testing.T) {
 				images := &fakeImages{size: 4, n: 100, delay: func(int) time.Duration { return time.Millisecond }}
 				l := newLoader(t, images, Config{Domains: names(3), Batch: 4, Workers: 3, Batches: 5})
 				e := fatal.Get(l.Epoch(t.Context(), 0, allSubsets))(t)
-				if _, err := l.Epoch(t.Context(), 1, allSubsets); err == nil || !strings.Contains(err.Error(), "epoch 0 is still open") {
-					t.Errorf("second epoch: %v", err)
-				}
+				fatal.Says(t, fatal.Err(l.Epoch(t.Context(), 1, allSubsets)), "epoch 0 is still open")
 				for range taken {
 					b := fatal.Get(e.Next())(t)
 					if release {

@@ -116,8 +116,6 @@ func TestNoFront(t *testing.T) {
 		k := configtest.New(t, "glyphs", "sketch", "uniform-ce", config.Authors, "network.name", c.network, "network.width", 8)
 		k.Network.Freeze = config.Freeze(c.freeze)
 		b := fatal.Get(model.Backbone(k, 0, ""))(t)
-		if _, err := nets.Part(b, 32); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s, freeze %q: error %v, want %q", c.network, c.freeze, err, c.want)
-		}
+		fatal.Says(t, fatal.Err(nets.Part(b, 32)), c.want)
 	}
 }

@@ -170,9 +170,7 @@ func TestAssignListsEverything(t *testing.T) {
 }
 
 func TestAssignEmpty(t *testing.T) {
-	if _, _, err := Assign(small(1), nil, AssignOptions{}); err == nil || !strings.Contains(err.Error(), "conv1.weight [2 1 1 1]") {
-		t.Errorf("got %v", err)
-	}
+	fatal.Says(t, fatal.Err2(Assign(small(1), nil, AssignOptions{})), "conv1.weight [2 1 1 1]")
 	if out, _, err := Assign(nil, nil, AssignOptions{}); err != nil || len(out) != 0 {
 		t.Errorf("got %v, %v", out, err)
 	}

@@ -59,9 +59,7 @@ func TestShards(t *testing.T) {
 			if err := Write(ctx, path, d, truth, x, stopped); err == nil {
 				t.Error("it was not stopped")
 			}
-			if _, err := merge(path); err == nil || !strings.Contains(err.Error(), "shard 4/7 is missing") {
-				t.Errorf("a shard is not complete: %v", err)
-			}
+			fatal.Says(t, fatal.Err(merge(path)), "shard 4/7 is missing")
 			again := 0
 			o.fresh = func() { again++ }
 			defer func() {
@@ -146,12 +144,8 @@ func TestShardsOfChangedImages(t *testing.T) {
 	fatal.If(t, write(0))
 	put("day/1.png", 77)
 	fatal.If(t, write(1))
-	if _, err := merge(out); err == nil || !strings.Contains(err.Error(), `shard.rows is "6, `) {
-		t.Errorf("an image has changed: %v", err)
-	}
-	if err := write(0); err == nil || !strings.Contains(err.Error(), "repeat that call to continue it, or delete the file") {
-		t.Errorf("a shard of other images: %v", err)
-	}
+	fatal.Says(t, fatal.Err(merge(out)), `shard.rows is "6, `)
+	fatal.Says(t, write(0), "repeat that call to continue it, or delete the file")
 }
 
 // FuzzMerge merges anything that is a well-formed shard of features.

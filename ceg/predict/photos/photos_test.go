@@ -66,21 +66,15 @@ func TestEmbed(t *testing.T) {
 		t.Errorf("image %v, %v", m, err)
 	}
 	put(t, filepath.Join(root, "day", "c.png"), 99)
-	if _, err := d.Image(at("day/c.png")); err == nil || !strings.Contains(err.Error(), "day/c.png: the image has changed since") {
-		t.Errorf("an image that has changed: %v", err)
-	}
+	fatal.Says(t, fatal.Err(d.Image(at("day/c.png"))), "day/c.png: the image has changed since")
 	if again, err := photos.Embed(t.Context(), root, o); err != nil || again != file {
 		t.Errorf("%s, %v, want %s", again, err, file)
 	}
-	if _, _, err := datasets.Open(datasets.FeaturesFile, file, datasets.Options{Classes: []string{"dog", "horse"}}); err == nil || !strings.Contains(err.Error(), `"cat"`) {
-		t.Errorf("classes without one that the folders name: %v", err)
-	}
+	fatal.Says(t, fatal.Err2(datasets.Open(datasets.FeaturesFile, file, datasets.Options{Classes: []string{"dog", "horse"}})), `"cat"`)
 	fatal.If(t, os.Rename(root, root+"2"))
 	defer os.RemoveAll(root + "2")
 	d, _ = fatal.Get2(datasets.Open(datasets.FeaturesFile, file, datasets.Options{}))(t)
-	if _, err := d.Image(0); err == nil || !strings.Contains(err.Error(), "no longer in "+root) {
-		t.Errorf("images that are gone: %v", err)
-	}
+	fatal.Says(t, fatal.Err(d.Image(0)), "no longer in "+root)
 }
 
 // Who waits for another process that computes the same features says so, and on an interrupt, too.

@@ -6,7 +6,6 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets"
@@ -26,9 +25,7 @@ func TestRoom(t *testing.T) {
 	o := Options{By: datasets.Origin{Network: "smallcnn", Width: 4, Pooling: "mean", Size: 16, Weights: "none"}, CacheDir: cache, Backend: "go"}
 	o.Progress = func(int, int) { t.Error("an image was looked at") }
 	o.free = func(string) (int64, bool) { return 100, true }
-	if _, err := Embed(t.Context(), root, o); err == nil || !strings.Contains(err.Error(), " in "+cache+", and 100 B are free there: make room, or name another folder with --cache") {
-		t.Errorf("error %v", err)
-	}
+	fatal.Says(t, fatal.Err(Embed(t.Context(), root, o)), " in "+cache+", and 100 B are free there: make room, or name another folder with --cache")
 	o.Progress, o.free = nil, nil
 	if _, err := Embed(t.Context(), root, o); err != nil {
 		t.Error(err)

@@ -3,7 +3,6 @@ package poolfile
 import (
 	"context"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/active"
@@ -64,9 +63,7 @@ func TestQueryGroups(t *testing.T) {
 	} {
 		path := writePool(t, "stored", append(slices.Clone(entries), entry{"groups", []int{s.shape}, s.values}))
 		for _, strategy := range []active.Strategy{active.CEG{Weights: active.Gammas(1, 1)}, active.CoreSet{}, active.Uniform{}} {
-			if _, err := Query(context.Background(), path, strategy, s.n, seed.New(1, "query")); err == nil || !strings.Contains(err.Error(), s.want) {
-				t.Errorf("%s: %v, want %q", strategy.Name(), err, s.want)
-			}
+			fatal.Says(t, fatal.Err(Query(context.Background(), path, strategy, s.n, seed.New(1, "query"))), s.want)
 		}
 	}
 }
@@ -99,7 +96,5 @@ func TestProbeGroups(t *testing.T) {
 		t.Errorf("accuracy on what is left out %v, with groups %v: noise tells the copies apart", plain, grouped)
 	}
 	bad := append(slices.Clone(entries), entry{"labelled_groups", []int{3}, []int64{1, 2, 3}})
-	if _, err := Probe(context.Background(), writePool(t, "stored", bad), ProbeOptions{Head: "logistic"}, seed.New(1, "probe")); err == nil || !strings.Contains(err.Error(), "labelled_groups: 3 elements") {
-		t.Errorf("error %v", err)
-	}
+	fatal.Says(t, fatal.Err(Probe(context.Background(), writePool(t, "stored", bad), ProbeOptions{Head: "logistic"}, seed.New(1, "probe"))), "labelled_groups: 3 elements")
 }

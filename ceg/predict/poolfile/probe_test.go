@@ -4,7 +4,6 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/active"
@@ -69,8 +68,6 @@ func TestProbeErrors(t *testing.T) {
 		{writePool(t, "stored", entries[:3]), ProbeOptions{Head: "gda"}, `no array "labelled_features"`},
 		{writePool(t, "stored", append(slices.Clone(entries[:1]), append([]entry{{"labels", []int{2}, []int64{0, 1}}}, entries[3:]...)...)), ProbeOptions{Head: "gda"}, "labels: 2 elements, but features has 6 rows"},
 	} {
-		if _, err := Probe(context.Background(), s.pool, s.o, seed.New(1, "probe")); err == nil || !strings.Contains(err.Error(), s.want) {
-			t.Errorf("%+v: error %v, want %q", s.o, err, s.want)
-		}
+		fatal.Says(t, fatal.Err(Probe(context.Background(), s.pool, s.o, seed.New(1, "probe"))), s.want)
 	}
 }

@@ -70,9 +70,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s belongs to %s", path, out)
 		}
 	}
-	if _, err := shard.Find(filepath.Join(dir, "none.csv")); err == nil || !strings.Contains(err.Error(), "no shards lie beside it") {
-		t.Error(err)
-	}
+	fatal.Says(t, fatal.Err(shard.Find(filepath.Join(dir, "none.csv"))), "no shards lie beside it")
 }
 
 // Files of other programs and damaged ones are no shards.

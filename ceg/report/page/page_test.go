@@ -186,9 +186,7 @@ func TestPageNeedsAFinishedRun(t *testing.T) {
 	dir := recorded(t)
 	fatal.If(t, os.Remove(filepath.Join(dir, "done")))
 	f := fatal.Get(report.OpenRun(dir))(t)
-	if err := page.Write(t.Context(), io.Discard, "x", []*report.Folder{f}, page.Options{}); err == nil || !strings.Contains(err.Error(), "no finished run") {
-		t.Errorf("error %v", err)
-	}
+	fatal.Says(t, page.Write(t.Context(), io.Discard, "x", []*report.Folder{f}, page.Options{}), "no finished run")
 }
 
 // A run that two folders have is one run, and a dark screen gets the dark figures.

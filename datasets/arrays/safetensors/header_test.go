@@ -158,9 +158,7 @@ type failingReader struct{}
 func (failingReader) ReadAt([]byte, int64) (int, error) { return 0, errors.New("disk on fire") }
 
 func TestParseHeaderReadError(t *testing.T) {
-	if _, err := ParseHeader(failingReader{}, 100); err == nil || !strings.Contains(err.Error(), "disk on fire") {
-		t.Errorf("got %v", err)
-	}
+	fatal.Says(t, fatal.Err(ParseHeader(failingReader{}, 100)), "disk on fire")
 	// A size that is larger than what the reader holds.
 	if _, err := ParseHeader(bytes.NewReader(file(`{}`, 0)[:9]), 10); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("got %v, want io.ErrUnexpectedEOF", err)

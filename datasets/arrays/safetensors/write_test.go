@@ -92,7 +92,5 @@ type fullDisk struct{}
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
 func TestWriteError(t *testing.T) {
-	if err := Write(fullDisk{}, nil, nil); err == nil || !strings.Contains(err.Error(), "no space left") {
-		t.Errorf("got %v", err)
-	}
+	fatal.Says(t, Write(fullDisk{}, nil, nil), "no space left")
 }

@@ -64,8 +64,6 @@ func TestReadRefuses(t *testing.T) {
 		{line("1", "go", "smallcnn", "64", "32", "16", "0", "1"), "line 1: a step took 0 seconds"},
 		{good + `{"round":1,"features":true,"net":"n","size":8,"backend":"go","step_seconds_median":1}`, "line 2: features of images and training steps"},
 	} {
-		if _, err := readSpeed(strings.NewReader(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%q: got error %v, want %q in it", tt.text, err, tt.want)
-		}
+		fatal.Says(t, fatal.Err(readSpeed(strings.NewReader(tt.text))), tt.want)
 	}
 }
