@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -210,7 +211,8 @@ func newSiteTableCommand() *cobra.Command {
 		Example: `  ledg site table sites/north sites/south`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			rows := [][]string{{"site", "date", "images", "estimate", "before", "after", "gain", "audited"}}
+			out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			fmt.Fprintln(out, "site\tdate\timages\testimate\tbefore\tafter\tgain\taudited")
 			for _, dir := range args {
 				r, err := site.ReadReport(dir)
 				if errors.Is(err, fs.ErrNotExist) {
@@ -230,24 +232,10 @@ func newSiteTableCommand() *cobra.Command {
 					if v.After != nil {
 						row[5], row[6] = v.After.String(), fmt.Sprintf("%+.0f, %+.0f to %+.0f", 100*v.Gain.Share, 100*v.Gain.Low, 100*v.Gain.High)
 					}
-					rows = append(rows, row)
+					fmt.Fprintln(out, strings.Join(row, "\t"))
 				}
 			}
-			width := make([]int, len(rows[0]))
-			for _, row := range rows {
-				for k, cell := range row {
-					width[k] = max(width[k], len([]rune(cell)))
-				}
-			}
-			out := cmd.OutOrStdout()
-			for _, row := range rows {
-				var line strings.Builder
-				for k, cell := range row {
-					fmt.Fprintf(&line, "%-*s  ", width[k], cell)
-				}
-				fmt.Fprintln(out, strings.TrimRight(line.String(), " "))
-			}
-			return nil
+			return out.Flush()
 		},
 	}
 }
