@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/datasets/scaletest"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // manyFiles writes n images in 6 domains of 345 classes, with IDs of about 60
@@ -21,15 +20,21 @@ func manyFiles(b *testing.B, n int) (root string) {
 	var files [16][]byte
 	for i := range files {
 		var buf bytes.Buffer
-		fatal.If(b, png.Encode(&buf, noise(uint64(i), 4, 4).ToImage()))
+		if err := png.Encode(&buf, noise(uint64(i), 4, 4).ToImage()); err != nil {
+			b.Fatal(err)
+		}
 		files[i] = buf.Bytes()
 	}
 	for i := range n {
 		dir := filepath.Join(root, fmt.Sprintf("domain_%d", i%6), fmt.Sprintf("class_of_things_%03d", i/6%345))
 		if i < 6*345 {
-			fatal.If(b, os.MkdirAll(dir, 0o777))
+			if err := os.MkdirAll(dir, 0o777); err != nil {
+				b.Fatal(err)
+			}
 		}
-		fatal.If(b, os.WriteFile(filepath.Join(dir, fmt.Sprintf("image_%022d.png", i)), files[i%len(files)], 0o666))
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("image_%022d.png", i)), files[i%len(files)], 0o666); err != nil {
+			b.Fatal(err)
+		}
 	}
 	time.Sleep(settled)
 	return root
@@ -42,8 +47,14 @@ func BenchmarkOpenCached(b *testing.B) {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			root, cache := manyFiles(b, n), b.TempDir()
 			open := func() {
-				d, _ := fatal.Get2(Open("folder", root, Options{CacheDir: cache}))(b)
-				im := fatal.Get(Prepare(b.Context(), d, 8, cache, nil))(b)
+				d, _, err := Open("folder", root, Options{CacheDir: cache})
+				if err != nil {
+					b.Fatal(err)
+				}
+				im, err := Prepare(b.Context(), d, 8, cache, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
 				im.Close()
 			}
 			open() // makes the cache

@@ -7,7 +7,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/objective"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // authors is the published form of CEG.
@@ -31,13 +30,24 @@ var mixing = Stage{Reliable: true}
 var published = Now{Rates: Rates{Backbone: 0.003, ClassHead: 0.01, DomainHead: 0.01}}
 
 func BenchmarkStep(b *testing.B) {
-	backend := fatal.Get(engine.Open("go"))(b)
+	backend, err := engine.Open("go")
+	if err != nil {
+		b.Fatal(err)
+	}
 	defer backend.Close()
 	o := authorsOptions(nets.SmallCNN(64, config.MeanPool), 32)
-	l := fatal.Get(New(backend, o, 1))(b)
+	l, err := New(backend, o, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
 	batch := l.RandomBatch()
 	for b.Loop() {
-		out := fatal.Get(l.Step(batch, published, mixing))(b)
-		fatal.Get(out.Terms())(b)
+		out, err := l.Step(batch, published, mixing)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := out.Terms(); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/rgb"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // BenchmarkEpoch makes the views of training iterations with K = 3 and 16 images
@@ -37,7 +36,10 @@ func BenchmarkEpoch(b *testing.B) {
 					Reliable:   testSubset(strong, 150, n/8, n/8, n/8),
 					Iterations: b.N,
 				}
-				e := fatal.Get(l.Epoch(context.Background(), 0, subsets))(b)
+				e, err := l.Epoch(context.Background(), 0, subsets)
+				if err != nil {
+					b.Fatal(err)
+				}
 				defer e.Close()
 				b.ResetTimer()
 				for {
@@ -64,8 +66,14 @@ func BenchmarkPACS(b *testing.B) {
 	if root == "" {
 		b.Skip("set LEDG_DATA to a folder with the images and lists of PACS to run this benchmark")
 	}
-	d, truth := fatal.Get2(datasets.Open("pacs", root, datasets.Options{}))(b)
-	images := fatal.Get(datasets.Prepare(b.Context(), d, 224, "", nil))(b)
+	d, truth, err := datasets.Open("pacs", root, datasets.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	images, err := datasets.Prepare(b.Context(), d, 224, "", nil)
+	if err != nil {
+		b.Fatal(err)
+	}
 	defer images.Close()
 	subsets := Subsets{Labelled: Subset{Views: weakStrong}, Unlabelled: Subset{Views: weakStrong}, Reliable: Subset{Views: strong}}
 	for i, e := range d.Examples {
