@@ -103,7 +103,7 @@ printf 'cat\ndog\n' >"$seed/classes.txt"
 "$LEDG" label import "${data[@]}" --ledger "$seed/runs" --format csv "$seed/labels.csv" >/dev/null || exit 1
 cp "$seed/runs/labels.jsonl" "$seed/labels.jsonl"
 for format in labelstudio cvat fiftyone; do
-	"$LEDG" label export "${data[@]}" --ledger "$seed/runs" --format $format --images all --out "$seed/$format" >"$dir/err" 2>&1 || { cat "$dir/err"; exit 1; }
+	"$LEDG" label export "${data[@]}" --ledger "$seed/runs" --format $format --which all --out "$seed/$format" >"$dir/err" 2>&1 || { cat "$dir/err"; exit 1; }
 done
 "$LEDG" embed "${data[@]}" --net smallcnn --weights none --size 16 --width 8 --backend go --out "$seed/features.safetensors" >"$dir/err" 2>&1 || { cat "$dir/err"; exit 1; }
 cp "$here/datasets/arrays/testdata/pandas.parquet" "$seed" 2>/dev/null

@@ -104,7 +104,7 @@ func TestNetworks(t *testing.T) {
 
 // Features of a network of ours and of one from a file are timed.
 func TestFeatures(t *testing.T) {
-	for _, net := range []string{"smallcnn", "../../../ceg/nets/onnx/imported/testdata/resnet.onnx"} {
+	for _, net := range []string{"smallcnn", "../../../ceg/nets/onnx/imported/testdata/train/resnet.onnx"} {
 		out, errs, status := clitest.Call(t, program, t.TempDir(), "features", "--net", absolute(t, net), "--size", "32", "--seconds", "0.01", "--backend", "go", "--json")
 		if status != 0 {
 			t.Fatalf("status %d: %s", status, errs)
