@@ -8,6 +8,7 @@ import (
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // The average changes the predictions and not the training, and a run's model has the averaged
@@ -18,10 +19,7 @@ func TestAverageOfWeights(t *testing.T) {
 	c.Generalization.Average = config.EMA
 	dir, averaged := run(t, c)
 	losses := func(dir string) (v []result.Losses) {
-		records, _, err := result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile)
-		if err != nil {
-			t.Fatal(err)
-		}
+		records, _ := fatal.Get2(result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile))(t)
 		for _, r := range records {
 			v = append(v, r.Loss)
 		}
@@ -33,14 +31,8 @@ func TestAverageOfWeights(t *testing.T) {
 	if plain.Labels != averaged.Labels {
 		t.Errorf("%d labels, with an average %d", plain.Labels, averaged.Labels)
 	}
-	m, _, err := ceg.LoadModel(ceg.Options{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	last, _, err := ceg.LoadModel(ceg.Options{Dir: plainDir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, _ := fatal.Get2(ceg.LoadModel(ceg.Options{Dir: dir}))(t)
+	last, _ := fatal.Get2(ceg.LoadModel(ceg.Options{Dir: plainDir}))(t)
 	if len(m.Params) != len(last.Params) || len(m.Values) != len(m.Params) {
 		t.Fatalf("%d values of %d parameters, want %d", len(m.Values), len(m.Params), len(last.Params))
 	}
@@ -66,10 +58,7 @@ func TestAverageWithBatchNorm(t *testing.T) {
 	c.Network.Name, c.Data.ImageSize = "resnet18", 32
 	c.Generalization.Average = config.EMA
 	dir, _ := run(t, c)
-	m, _, err := ceg.LoadModel(ceg.Options{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, _ := fatal.Get2(ceg.LoadModel(ceg.Options{Dir: dir}))(t)
 	for i, p := range m.Params {
 		if p.Name == "layer4.1.bn2.running_mean" {
 			if slices.Max(m.Values[i]) == 0 && slices.Min(m.Values[i]) == 0 {

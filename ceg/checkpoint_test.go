@@ -11,6 +11,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/learner/trainer"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestResumingOnAnotherEngineIsRecorded(t *testing.T) {
@@ -46,17 +47,11 @@ func TestResumingOnAnotherEngineIsRecorded(t *testing.T) {
 
 // A run's timing has when it began, whichever process finishes it.
 func TestTimingHasTheBeginning(t *testing.T) {
-	c, err := config.Resolve(config.Spec{Target: "photo"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := fatal.Get(config.Resolve(config.Spec{Target: "photo"}))(t)
 	dir := filepath.Join(t.TempDir(), "run")
 	began := func() time.Time {
 		t.Helper()
-		d, err := result.Resume(dir, c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := fatal.Get(result.Open(dir, c, result.Place{}, true))(t)
 		defer d.Close()
 		return (&run{folder: d}).timed(nil).Began
 	}
@@ -64,9 +59,7 @@ func TestTimingHasTheBeginning(t *testing.T) {
 		t.Errorf("a new run began at %v, it is %v", at, time.Now())
 	}
 	yesterday := time.Now().AddDate(0, 0, -1).UTC().Truncate(time.Second)
-	if err := os.Chtimes(filepath.Join(dir, result.ConfigFile), yesterday, yesterday); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Chtimes(filepath.Join(dir, result.ConfigFile), yesterday, yesterday))
 	if at := began(); !at.Equal(yesterday) {
 		t.Errorf("the resumed run began at %v, want %v", at, yesterday)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // stopAfter runs a config in a new directory until an epoch is done.
@@ -43,20 +44,14 @@ func TestEmbeddingIsWhatExplorationSaw(t *testing.T) {
 	c := tiny(t, "ceg", config.Authors)
 	epoch := c.Schedule.QueryAfter[0]
 	dir := stopAfter(t, c, ceg.Options{Backend: "go"}, epoch)
-	e, err := ceg.Embed(t.Context(), ceg.Options{Dir: dir, Backend: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := fatal.Get(ceg.Embed(t.Context(), ceg.Options{Dir: dir, Backend: "go"}))(t)
 	n := len(e.IDs)
 	if n != 1620 || strings.Join(e.DomainNames, " ") != "cartoon print sketch" || len(e.ClassNames) != 10 ||
 		e.Features.Rows != n || e.ClassProbs.Rows != n || e.ClassProbs.Cols != 10 || e.DomainProbs.Rows != n || e.DomainProbs.Cols != 3 {
 		t.Fatalf("%d images of %v, features %dx%d, probabilities of classes %dx%d and domains %dx%d", n, e.DomainNames,
 			e.Features.Rows, e.Features.Cols, e.ClassProbs.Rows, e.ClassProbs.Cols, e.DomainProbs.Rows, e.DomainProbs.Cols)
 	}
-	data, truth, err := datasets.Open("glyphs", "", datasets.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data, truth := fatal.Get2(datasets.Open("glyphs", "", datasets.Options{}))(t)
 	for k, id := range e.IDs {
 		i, _ := data.Index(id)
 		if x := data.Examples[i]; x.Split != datasets.Train || data.Domains[x.Domain] != e.DomainNames[e.Domains[k]] || truth.Class(i) != e.Classes[k] {
@@ -64,10 +59,7 @@ func TestEmbeddingIsWhatExplorationSaw(t *testing.T) {
 		}
 	}
 
-	with, err := ceg.EmbedTarget(t.Context(), ceg.Options{Dir: dir, Backend: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	with := fatal.Get(ceg.EmbedTarget(t.Context(), ceg.Options{Dir: dir, Backend: "go"}))(t)
 	if len(with.IDs) != n+600 || with.Features.Rows != n+600 || with.DomainProbs.Cols != 3 || strings.Join(with.DomainNames, " ") != "cartoon print sketch photo" ||
 		!slices.Equal(with.IDs[:n], e.IDs) || !slices.Equal(with.Features.Data[:len(e.Features.Data)], e.Features.Data) {
 		t.Fatalf("with the target %d images of %v", len(with.IDs), with.DomainNames)
@@ -78,10 +70,7 @@ func TestEmbeddingIsWhatExplorationSaw(t *testing.T) {
 		}
 	}
 
-	queries, err := result.ReadQueries(os.DirFS(dir), result.QueriesFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	queries := fatal.Get(result.ReadQueries(os.DirFS(dir), result.QueriesFile))(t)
 	first := map[string]bool{}
 	for _, q := range queries {
 		if q.Round == 0 {
@@ -116,10 +105,7 @@ func TestEmbeddingIsWhatExplorationSaw(t *testing.T) {
 		Weights: active.Weights{Uncertainty: x.WeightU, Representativeness: x.Gamma1, Diversity: x.Gamma2},
 		Space:   cluster.Augmented, SoftmaxTwice: true,
 	}
-	s, err := strategy.Score(candidates)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := fatal.Get(strategy.Score(candidates))(t)
 	scored := 0
 	for _, q := range queries {
 		if q.Round != 1 {
@@ -143,14 +129,10 @@ func TestEmbeddingIsWhatExplorationSaw(t *testing.T) {
 
 func TestEmbedWithoutWeights(t *testing.T) {
 	collected := filepath.Join("..", "notebooks", "results", "glyphs", "glyphs-cartoon-ceg-authors-5pct-s1-e740d6833b")
-	if _, _, err := ceg.LoadModel(ceg.Options{Dir: collected}); err == nil || !strings.Contains(err.Error(), "weights were not saved") {
-		t.Errorf("a collected run: %v", err)
-	}
+	fatal.Says(t, fatal.Err2(ceg.LoadModel(ceg.Options{Dir: collected})), "weights were not saved")
 	dir := stopAfter(t, tiny(t, "ceg", config.Authors), ceg.Options{Backend: "go"}, 0)
 	file := filepath.Join(dir, checkpoint.File)
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Remove(file))
 	want := file + " is not there: the run's weights were not saved; make the run again with `ledg train --config " + filepath.Join(dir, "config.json") + " --out NEW`"
 	if _, err := ceg.Embed(t.Context(), ceg.Options{Dir: dir, Backend: "go"}); err == nil || err.Error() != want {
 		t.Errorf("embed: %v, want %s", err, want)

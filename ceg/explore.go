@@ -253,9 +253,9 @@ func (x *explorer) chooseReliable(epoch int, pu, px trainer.Predictions, unlabel
 	}
 	var near cluster.Reliable
 	if x.g.Reliable == config.QuotaRandom {
-		near, err = centroids.QuotaRandomOf(pu.Features, free, count, seed.New(x.seed, "reliable set", uint64(epoch)))
+		near, err = centroids.QuotaRandom(pu.Features, free, count, seed.New(x.seed, "reliable set", uint64(epoch)))
 	} else {
-		near, err = centroids.ClosestOf(pu.Features, free, count)
+		near, err = centroids.Closest(pu.Features, free, count)
 	}
 	if err != nil {
 		return set, fmt.Errorf("reliable set: %w", err)

@@ -13,6 +13,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A run that is extended begins with all labels of the other, asks for the rest of its
@@ -20,16 +21,9 @@ import (
 func TestExtend(t *testing.T) {
 	c := tiny(t, "ceg", config.Authors, "schedule.epoch_of", config.OverLabelled, "exploration.budget", "40")
 	first, res := run(t, c)
-	if _, err := ceg.Extend(ceg.Extension{Of: first, Budget: "39"}); err == nil || !strings.Contains(err.Error(), "39 is 39 labels, and "+first+" has 40 already") {
-		t.Errorf("fewer labels: error %v", err)
-	}
-	if _, err := ceg.Extend(ceg.Extension{Of: first, Classes: []string{"+cat"}}); err == nil || !strings.Contains(err.Error(), "has its own classes") {
-		t.Errorf("a class of glyphs: error %v", err)
-	}
-	e, err := ceg.Extend(ceg.Extension{Of: first, Budget: "60", Epochs: 8})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.Says(t, fatal.Err(ceg.Extend(ceg.Extension{Of: first, Budget: "39"})), "39 is 39 labels, and "+first+" has 40 already")
+	fatal.Says(t, fatal.Err(ceg.Extend(ceg.Extension{Of: first, Classes: []string{"+cat"}})), "has its own classes")
+	e := fatal.Get(ceg.Extend(ceg.Extension{Of: first, Budget: "60", Epochs: 8}))(t)
 	if e.Taken != res.Labels || e.ToQuery != 60-res.Labels || e.By["simulated"] != res.Labels || e.Unfinished || e.Config.Schedule.Epochs != 8 {
 		t.Fatalf("%+v", e)
 	}
@@ -38,15 +32,10 @@ func TestExtend(t *testing.T) {
 	}
 	whole, killed := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "killed")
 	for _, dir := range []string{whole, killed} {
-		if err := e.Write(dir); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, e.Write(dir))
 	}
 	o := ceg.Options{Dir: whole, Resume: true, Backend: "go"}
-	got, err := ceg.Run(t.Context(), e.Config, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := fatal.Get(ceg.Run(t.Context(), e.Config, o))(t)
 	if got.Labels != 60 || got.Unqueried != res.Labels || got.Epochs != 8 {
 		t.Errorf("%d labels, %d given, in %d epochs; want 60, %d, 8", got.Labels, got.Unqueried, got.Epochs, res.Labels)
 	}
@@ -67,29 +56,18 @@ func TestExtend(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Observe = nil
-	if _, err := ceg.Run(t.Context(), e.Config, o); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(ceg.Run(t.Context(), e.Config, o))(t)
 	sameOutcome(t, "killed", outcome(t, killed), outcome(t, whole))
 
 	// What the run begins with is part of its settings.
 	other := filepath.Join(t.TempDir(), "other")
-	if err := e.Write(other); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, e.Write(other))
 	file := filepath.Join(other, labels.BegunFile)
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := fatal.Get(os.ReadFile(file))(t)
 	lines := strings.SplitAfter(string(text), "\n")
-	if err := os.WriteFile(file, []byte(strings.Join(lines[:len(lines)-2], "")), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(file, []byte(strings.Join(lines[:len(lines)-2], "")), 0o666))
 	o.Dir = other
-	if _, err := ceg.Run(t.Context(), e.Config, o); err == nil || !strings.Contains(err.Error(), file+" has not the labels that the run begins with") {
-		t.Errorf("without its last label: error %v", err)
-	}
+	fatal.Says(t, fatal.Err(ceg.Run(t.Context(), e.Config, o)), file+" has not the labels that the run begins with")
 
 	half, err := ceg.Extend(ceg.Extension{Of: killed})
 	if err != nil || half.Taken != 60 || half.ToQuery != 0 {
@@ -99,13 +77,6 @@ func TestExtend(t *testing.T) {
 
 func queriesOf(t *testing.T, dir string) []result.Query {
 	t.Helper()
-	r, err := result.OpenRun(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, err := r.Queries()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return list
+	r := fatal.Get(result.OpenRun(dir))(t)
+	return fatal.Get(r.Queries())(t)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/predict/embedding/embeddingtest"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A run whose head is fitted at once asks for labels between its epochs, fits again when
@@ -24,13 +25,9 @@ func TestFitRun(t *testing.T) {
 	for _, name := range []string{"badge+logistic", "entropy+gda", "entropy+propagation"} {
 		c := configtest.New(t, "features", "sketch", name, config.Authors, "schedule.epochs", 6)
 		c.Exploration.Budget = "40"
-		if err := c.Validate(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, c.Validate())
 		whole, dir := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "stopped")
-		if _, err := Run(t.Context(), c, Options{Dir: whole, Root: root, Backend: "go"}); err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(Run(t.Context(), c, Options{Dir: whole, Root: root, Backend: "go"}))(t)
 		ctx, stop := context.WithCancel(t.Context())
 		if _, err := Run(ctx, c, Options{Dir: dir, Root: root, Backend: "go", Observe: func(e Event) {
 			if e.Done && e.Epoch == 3 {
@@ -39,15 +36,10 @@ func TestFitRun(t *testing.T) {
 		}}); err == nil {
 			t.Fatal("the run was not stopped")
 		}
-		if _, err := Run(t.Context(), c, Options{Dir: dir, Resume: true, Backend: "go"}); err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(Run(t.Context(), c, Options{Dir: dir, Resume: true, Backend: "go"}))(t)
 		var losses [2][]float64
 		for i, d := range []string{whole, dir} {
-			records, _, err := result.ReadRecords(os.DirFS(d), result.RecordsFile, result.WholeFile)
-			if err != nil {
-				t.Fatal(err)
-			}
+			records, _ := fatal.Get2(result.ReadRecords(os.DirFS(d), result.RecordsFile, result.WholeFile))(t)
 			for _, r := range records {
 				losses[i] = append(losses[i], r.Loss[0].Value)
 			}
@@ -93,17 +85,10 @@ func TestHeadStart(t *testing.T) {
 				"optimizer.class_head_rate", 0, "optimizer.backbone_rate", 0)
 		}
 		c := configtest.New(t, "features", "sketch", name, config.Authors, pairs...)
-		if err := c.Validate(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, c.Validate())
 		dir := t.TempDir()
-		if _, err := Run(t.Context(), c, Options{Dir: dir, Root: root, Backend: "go"}); err != nil {
-			t.Fatal(err)
-		}
-		records, _, err := result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(Run(t.Context(), c, Options{Dir: dir, Root: root, Backend: "go"}))(t)
+		records, _ := fatal.Get2(result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile))(t)
 		accuracy[i] = records[0].Accuracy[0]
 	}
 	if !reflect.DeepEqual(accuracy[0], accuracy[1]) {

@@ -9,6 +9,7 @@ import (
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // What is frozen is after a run what it was before, running statistics included, and the rest
@@ -35,9 +36,7 @@ func TestFreeze(t *testing.T) {
 				k, file, o := ofFile(t, config.Authors)
 				k.Network.Freeze = config.Freeze(c.freeze)
 				k.Generalization.TargetPass = config.UpdateStats
-				if _, err := ceg.Run(t.Context(), k, o); err != nil {
-					t.Fatal(err)
-				}
+				fatal.Get(ceg.Run(t.Context(), k, o))(t)
 				source := values(t, file, k.Data.ImageSize)
 				dir, begin = o.Dir, func(p nets.Param, seed uint64) []float32 {
 					if v, ok := source[p.Name]; ok {
@@ -46,10 +45,7 @@ func TestFreeze(t *testing.T) {
 					return p.Init(seed)
 				}
 			}
-			m, _, err := ceg.LoadModel(ceg.Options{Dir: dir})
-			if err != nil {
-				t.Fatal(err)
-			}
+			m, _ := fatal.Get2(ceg.LoadModel(ceg.Options{Dir: dir}))(t)
 			for i, p := range m.Params {
 				if same := slices.Equal(begin(p, m.Config.Seed), m.Values[i]); same != c.frozen(p) {
 					t.Errorf("%s is what it was: %v, want %v", p.Name, same, !same)
@@ -65,10 +61,7 @@ func TestHeadEpochsAreFrozenOnes(t *testing.T) {
 	var ends [2][][]float32
 	for i, set := range [][]any{{"network.freeze", "head"}, {"network.head_epochs", 2}} {
 		dir, _ := run(t, tiny(t, "ceg", config.Authors, append(set, "network.name", "resnet18", "network.width", 2, "schedule.epochs", 2, "data.pool_share", 0.3)...))
-		m, _, err := ceg.LoadModel(ceg.Options{Dir: dir})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m, _ := fatal.Get2(ceg.LoadModel(ceg.Options{Dir: dir}))(t)
 		ends[i] = m.Values
 	}
 	if !reflect.DeepEqual(ends[0], ends[1]) {

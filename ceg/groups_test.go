@@ -20,6 +20,7 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // burstFeatures writes a file of features: three sites, two classes, ten bursts of each with four
@@ -46,29 +47,20 @@ func burstFeatures(t *testing.T) string {
 		}
 	}
 	bytes := func(v any) []byte {
-		data, err := binary.Append(nil, binary.LittleEndian, v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return data
+		return fatal.Get(binary.Append(nil, binary.LittleEndian, v))(t)
 	}
 	names := []byte(strings.Join(ids, "\n") + "\n")
 	sites := []byte("east\nnorth\nsouth\n")
 	path := filepath.Join(t.TempDir(), "bursts.safetensors")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fatal.Get(os.Create(path))(t)
 	defer f.Close()
-	if err := safetensors.Write(f, []safetensors.Entry{
+	fatal.If(t, safetensors.Write(f, []safetensors.Entry{
 		{Name: "features", DType: safetensors.Float32, Shape: []int{len(ids), dim}, Data: bytes(x)},
 		{Name: "labels", DType: safetensors.Int64, Shape: []int{len(ids)}, Data: bytes(classes)},
 		{Name: "domains", DType: safetensors.Int64, Shape: []int{len(ids)}, Data: bytes(domains)},
 		{Name: "ids", DType: safetensors.Uint8, Shape: []int{len(names)}, Data: names},
 		{Name: "domain_names", DType: safetensors.Uint8, Shape: []int{len(sites)}, Data: sites},
-	}, nil); err != nil {
-		t.Fatal(err)
-	}
+	}, nil))
 	return path
 }
 
@@ -77,10 +69,7 @@ const burstRule = `^(.*/b\d+)_`
 // repeated are the groups with more than one queried image.
 func repeated(t *testing.T, dir string) (groups []string) {
 	t.Helper()
-	queries, err := result.ReadQueries(os.DirFS(dir), result.QueriesFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	queries := fatal.Get(result.ReadQueries(os.DirFS(dir), result.QueriesFile))(t)
 	seen := map[string]bool{}
 	for _, q := range queries {
 		group, _, _ := strings.Cut(q.ID, "_")
@@ -101,10 +90,7 @@ func TestRunWithGroups(t *testing.T) {
 		c := configtest.New(t, "features", "east", method, config.Authors, "schedule.epochs", 4, "schedule.per_domain", 4, "schedule.timing", config.Early,
 			"exploration.budget", "24", "data.group", group, "exploration.initial", initial)
 		dir := filepath.Join(t.TempDir(), "run")
-		res, err := Run(t.Context(), c, Options{Dir: dir, Root: root, Backend: "go"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := fatal.Get(Run(t.Context(), c, Options{Dir: dir, Root: root, Backend: "go"}))(t)
 		switch g := res.Groups; {
 		case group == "":
 			if g != nil {
@@ -134,12 +120,8 @@ func TestRunWithGroups(t *testing.T) {
 		t.Fatalf("%+v, %v", e, err)
 	}
 	out := filepath.Join(t.TempDir(), "more")
-	if err := e.Write(out); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Run(t.Context(), e.Config, Options{Dir: out, Resume: true, Backend: "go"}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, e.Write(out))
+	fatal.Get(Run(t.Context(), e.Config, Options{Dir: out, Resume: true, Backend: "go"}))(t)
 	if groups := repeated(t, out); groups != nil {
 		t.Errorf("the extended run asks again about %q", groups)
 	}
@@ -149,10 +131,7 @@ func TestRunWithGroups(t *testing.T) {
 // of the target with others is refused before anything is written.
 func TestRunWithColumnOfGroups(t *testing.T) {
 	root := burstFeatures(t)
-	d, _, err := datasets.Open("features", root, datasets.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, _ := fatal.Get2(datasets.Open("features", root, datasets.Options{}))(t)
 	rule := regexp.MustCompile(burstRule)
 	column := func(of func(id string) string) string {
 		text := "id,group\n"
@@ -160,31 +139,22 @@ func TestRunWithColumnOfGroups(t *testing.T) {
 			text += e.ID + "," + of(e.ID) + "\n"
 		}
 		path := filepath.Join(t.TempDir(), "groups.csv")
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(path, []byte(text), 0o666))
 		return path
 	}
 	config := func(file, target string) Config {
-		list, err := labels.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := fatal.Get(labels.ReadFile(file))(t)
 		return configtest.New(t, "features", target, "uniform", config.Ledg, "schedule.epochs", 2, "schedule.per_domain", 4, "exploration.budget", "24",
 			"data.labels", labels.Digest(list), "exploration.initial", "uniform")
 	}
 	file := column(func(id string) string { return rule.FindStringSubmatch(id)[1] })
 	dir := filepath.Join(t.TempDir(), "run")
 	c := config(file, "none")
-	if _, err := Run(t.Context(), c, Options{Dir: dir, Root: root, Labels: file, Backend: "go"}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(Run(t.Context(), c, Options{Dir: dir, Root: root, Labels: file, Backend: "go"}))(t)
 	if groups := repeated(t, dir); groups != nil {
 		t.Errorf("it asks again about %q", groups)
 	}
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Remove(file))
 	_, again, _, err := OpenData(Options{Dir: dir}) // by the run's own copy
 	if err != nil || len(again.GroupNames) != 60 || again.Ungrouped != 0 {
 		t.Errorf("%v", err)
@@ -227,9 +197,7 @@ func TestGroupsApart(t *testing.T) {
 	}
 	// A share of the pool has whole groups.
 	c.Data.Group, c.Data.PoolShare = burstRule, 0.5
-	if d, _, err = datasets.Open("features", root, datasets.Options{Group: burstRule}); err != nil {
-		t.Fatal(err)
-	}
+	d, _ = fatal.Get2(datasets.Open("features", root, datasets.Options{Group: burstRule}))(t)
 	in, count := acquire.Places(c, d), map[int]int{}
 	for _, i := range in {
 		count[d.Groups[i]]++

@@ -16,6 +16,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/learner/examples"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // photos makes a folder of two domains with two classes of eight images each.
@@ -23,9 +24,7 @@ func photos(t *testing.T) (root string) {
 	t.Helper()
 	root = filepath.Join(t.TempDir(), "photos")
 	for k, dir := range []string{"day/cat", "day/dog", "night/cat", "night/dog"} {
-		if err := os.MkdirAll(filepath.Join(root, dir), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.MkdirAll(filepath.Join(root, dir), 0o777))
 		for i := range 8 {
 			paint(t, filepath.Join(root, dir, fmt.Sprintf("%d.png", i)), uint8(40*k+5*i))
 		}
@@ -41,13 +40,8 @@ func paint(t *testing.T, path string, grey uint8) {
 		m.SetGray(int(grey)%16, y, color.Gray{Y: 255})
 		m.SetGray(y, 3, color.Gray{Y: grey})
 	}
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(png.Encode(f, m), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	f := fatal.Get(os.Create(path))(t)
+	fatal.If(t, errors.Join(png.Encode(f, m), f.Close()))
 }
 
 // A run's records do not say where its images are. They can move while it is
@@ -60,55 +54,35 @@ func TestImagesMove(t *testing.T) {
 	dir := stopAfter(t, c, o, 0)
 
 	second := filepath.Join(t.TempDir(), "elsewhere")
-	if err := os.Rename(first, second); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Rename(first, second))
 	o.Dir, o.Resume = dir, true
 	refused := func(what, want string) {
 		t.Helper()
-		if _, err := ceg.Run(t.Context(), c, o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error is %v, want %q in it", what, err, want)
-		}
+		fatal.Says(t, fatal.Err(ceg.Run(t.Context(), c, o)), want)
 	}
 	refused("images are gone", "root folder "+first)
 	o.Root = second
 	dog := filepath.Join(second, "day", "dog", "3.png")
-	whole, err := os.ReadFile(dog)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := fatal.Get(os.ReadFile(dog))(t)
 	paint(t, dog, 250)
 	refused("another picture", "checkpoint.safetensors: the run began with other images than the data set has now")
 	paint(t, filepath.Join(second, "day", "dog", "9.png"), 251)
 	refused("one more", "other source training images than data set folder has now (14 then, 15 now)")
-	if err := errors.Join(os.Remove(filepath.Join(second, "day", "dog", "9.png")), os.WriteFile(dog, whole, 0o666)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := ceg.Run(t.Context(), c, o); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, errors.Join(os.Remove(filepath.Join(second, "day", "dog", "9.png")), os.WriteFile(dog, whole, 0o666)))
+	fatal.Get(ceg.Run(t.Context(), c, o))(t)
 
 	// Now it is finished, and knows where its images are.
 	o = ceg.Options{Dir: dir, Backend: "go", CacheDir: o.CacheDir}
 	if _, err := ceg.Embed(t.Context(), o); err != nil {
 		t.Error(err)
 	}
-	m, _, err := ceg.LoadModel(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, _ := fatal.Get2(ceg.LoadModel(o))(t)
 	if _, err := m.Save(filepath.Join(dir, "weights.safetensors")); err != nil {
 		t.Error(err)
 	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := fatal.Get(os.ReadDir(dir))(t)
 	for _, e := range entries {
-		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := fatal.Get(os.ReadFile(filepath.Join(dir, e.Name())))(t)
 		if named := strings.Contains(string(data), second) || strings.Contains(string(data), first); named != (e.Name() == result.PlaceFile) {
 			t.Errorf("%s names the folder of the images: %v", e.Name(), named)
 		}
@@ -127,24 +101,15 @@ func TestIdentity(t *testing.T) {
 	c := configtest.New(t, "folder", "night", "ceg", config.Authors).Data
 	identify := func() examples.Identity {
 		t.Helper()
-		id, err := examples.Identify(t.Context(), c, "", result.Place{Root: root, CacheDir: cache})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return id
+		return fatal.Get(examples.Identify(t.Context(), c, "", result.Place{Root: root, CacheDir: cache}))(t)
 	}
 	move := func(from, to string) func() {
 		return func() {
-			if err := os.Rename(filepath.Join(root, from), filepath.Join(root, to)); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.Rename(filepath.Join(root, from), filepath.Join(root, to)))
 		}
 	}
 	before := identify()
-	d, _, err := examples.Open(c, "", result.Place{Root: root})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, _ := fatal.Get2(examples.Open(c, "", result.Place{Root: root}))(t)
 	if x, err := examples.Prepare(t.Context(), c, d, cache, nil, nil); err != nil || x.Digest != before.Images {
 		t.Fatalf("the run's digest is %+v, %v, want %s", x, err, before.Images)
 	} else if err := x.Close(); err != nil {

@@ -12,19 +12,15 @@ import (
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // initialLabels runs a config and returns its queries, in rounds, by domain, and its messages.
 func initialLabels(t *testing.T, c ceg.Config) (first []string, perDomain []map[string]int, messages string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "run")
-	if _, err := ceg.Run(t.Context(), c, ceg.Options{Dir: dir, Backend: "go", Observe: func(e ceg.Event) { messages += e.Message + "\n" }}); err != nil {
-		t.Fatal(err)
-	}
-	queries, err := result.ReadQueries(os.DirFS(dir), result.QueriesFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(ceg.Run(t.Context(), c, ceg.Options{Dir: dir, Backend: "go", Observe: func(e ceg.Event) { messages += e.Message + "\n" }}))(t)
+	queries := fatal.Get(result.ReadQueries(os.DirFS(dir), result.QueriesFile))(t)
 	for _, q := range queries {
 		for len(perDomain) <= q.Round {
 			perDomain = append(perDomain, map[string]int{})
@@ -84,8 +80,6 @@ func TestInitialSettingsAreChecked(t *testing.T) {
 	} {
 		c := tiny(t, "ceg", config.Authors)
 		c.Exploration.Initial, c.Exploration.Domains = s.initial, s.domains
-		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), s.want) {
-			t.Errorf("%+v: error %v", s, err)
-		}
+		fatal.Says(t, c.Validate(), s.want)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/machines.json")
@@ -23,10 +24,7 @@ func TestMachines(t *testing.T) {
 	c.Generalization.Tau = 0.1
 	c.Optimizer.BackboneRate, c.Optimizer.ClassHeadRate, c.Optimizer.DomainHeadRate = 0.01, 0.01, 0.01 // so that it learns
 	dir, _ := run(t, c)
-	records, _, err := result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	records, _ := fatal.Get2(result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile))(t)
 	type epoch struct {
 		Loss     map[string]float64
 		Accuracy map[string]float64
@@ -34,13 +32,8 @@ func TestMachines(t *testing.T) {
 	var got, want []epoch
 	for _, r := range records {
 		e := epoch{map[string]float64{}, map[string]float64{}}
-		text, err := json.Marshal(r.Loss)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(text, &e.Loss); err != nil {
-			t.Fatal(err)
-		}
+		text := fatal.Get(json.Marshal(r.Loss))(t)
+		fatal.If(t, json.Unmarshal(text, &e.Loss))
 		for _, a := range r.Accuracy {
 			e.Accuracy[a.Domain+" "+a.Split] = float64(a.Tally.Correct) / float64(a.Tally.Total)
 		}
@@ -49,17 +42,10 @@ func TestMachines(t *testing.T) {
 	file := filepath.Join("testdata", "machines.json")
 	if *update {
 		text, _ := json.MarshalIndent(got, "", " ")
-		if err := os.WriteFile(file, append(text, '\n'), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(file, append(text, '\n'), 0o644))
 	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &want); err != nil {
-		t.Fatal(err)
-	}
+	text := fatal.Get(os.ReadFile(file))(t)
+	fatal.If(t, json.Unmarshal(text, &want))
 	if len(got) != len(want) || len(got[0].Loss) == 0 || len(got[0].Loss) != len(want[0].Loss) || len(got[0].Accuracy) != len(want[0].Accuracy) {
 		t.Fatalf("got %+v, want %+v", got, want)
 	}
@@ -72,10 +58,7 @@ func TestMachines(t *testing.T) {
 			moved = max(moved, math.Abs(got[i].Accuracy[name]-w))
 		}
 	}
-	b, err := engine.Open("go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := fatal.Get(engine.Open("go"))(t)
 	defer b.Close()
 	t.Logf("%s: losses differ by up to %.1e, accuracies by up to %.4f", b.Settings.Hardware, worst, moved)
 	if !(worst <= lossesApart) || !(moved <= accuraciesApart) {

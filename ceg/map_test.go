@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // docs returns the comments of a package's symbols: functions, types, Type.Method,
@@ -20,24 +22,15 @@ func docs(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	set := token.NewFileSet()
 	var files []*ast.File
-	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	paths := fatal.Get(filepath.Glob(filepath.Join(dir, "*.go")))(t)
 	for _, path := range paths {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
-		f, err := parser.ParseFile(set, path, nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := fatal.Get(parser.ParseFile(set, path, nil, parser.ParseComments))(t)
 		files = append(files, f)
 	}
-	p, err := doc.NewFromFiles(set, files, dir, doc.AllDecls|doc.PreserveAST)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := fatal.Get(doc.NewFromFiles(set, files, dir, doc.AllDecls|doc.PreserveAST))(t)
 	of := map[string]string{}
 	values := func(list []*doc.Value) {
 		for _, v := range list {
@@ -77,10 +70,7 @@ func docs(t *testing.T, dir string) map[string]string {
 
 // Every symbol that the map of the paper names exists, and its comment has the number.
 func TestMapOfThePaper(t *testing.T) {
-	text, err := os.ReadFile("doc.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := fatal.Get(os.ReadFile("doc.go"))(t)
 	row := regexp.MustCompile(`(?m)^//\t *(\d+)  \S.*  ?([a-z]+\.[\w.]+|Run)$`)
 	packages := map[string]map[string]string{"": docs(t, ".")}
 	last := 0
@@ -118,14 +108,8 @@ func TestMapOfThePaper(t *testing.T) {
 // Every equation and table of the paper is in the map's second column. testdata/paper.txt has
 // their numbers and labels, made by hand from the paper's source.
 func TestMapHasTheEquations(t *testing.T) {
-	text, err := os.ReadFile("doc.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, err := os.ReadFile(filepath.Join("testdata", "paper.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := fatal.Get(os.ReadFile("doc.go"))(t)
+	list := fatal.Get(os.ReadFile(filepath.Join("testdata", "paper.txt")))(t)
 	mapped := map[string]bool{}
 	numbers := regexp.MustCompile(`(?m)^//\t *\d+  ([AT\d]\d*(?:(?:-|, )T?\d+)*)  `)
 	for _, m := range numbers.FindAllStringSubmatch(string(text), -1) {

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg"
@@ -15,6 +14,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/predict"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // An image of none of the classes uses one label of the budget and is not trained on. The trained
@@ -35,15 +35,10 @@ func TestNone(t *testing.T) {
 	}
 	say := func(dir string, e labels.Event) {
 		t.Helper()
-		l, err := labels.Open(dir, nil, labels.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := fatal.Get(labels.Open(dir, nil, labels.Options{}))(t)
 		defer l.Close()
 		e.By = "ann"
-		if _, err := l.Append(e); err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(l.Append(e))(t)
 	}
 	queries := awaited(c, o)
 	none := queries[3].ID
@@ -55,10 +50,7 @@ func TestNone(t *testing.T) {
 		}
 	}
 	o.Resume = true
-	res, err := ceg.Run(t.Context(), c, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := fatal.Get(ceg.Run(t.Context(), c, o))(t)
 	if len(queries) != 8 || res.Labels != 7 || !slices.Equal(res.None, []string{none}) || res.Bad != 0 {
 		t.Errorf("%d queries, result %+v", len(queries), res)
 	}
@@ -67,19 +59,10 @@ func TestNone(t *testing.T) {
 		t.Errorf("queries %+v, %v", queried, err)
 	}
 
-	f, err := os.Open(filepath.Join(root, filepath.FromSlash(none)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fatal.Get(os.Open(filepath.Join(root, filepath.FromSlash(none))))(t)
 	defer f.Close()
-	m, _, err := image.Decode(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := predict.OpenWith(ceg.Options{Dir: o.Dir, Backend: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, _ := fatal.Get2(image.Decode(f))(t)
+	p := fatal.Get(predict.OpenWith(ceg.Options{Dir: o.Dir, Backend: "go"}))(t)
 	defer p.Close()
 	if list, err := p.Images(m); err != nil || !list[0].New() {
 		t.Errorf("the image itself: %+v, %v, %+v", list, err, p.Novelty)
@@ -98,18 +81,14 @@ func TestNone(t *testing.T) {
 	if e, err := ceg.Extend(ceg.Extension{Of: o.Dir, Budget: "10"}); err != nil || len(e.Again) != 0 || e.ToQuery != 3 {
 		t.Errorf("without a new class: %+v, %v", e, err)
 	}
-	if _, err := ceg.Extend(ceg.Extension{Of: o.Dir, Classes: []string{"+guitar"}, Budget: "7"}); err == nil || !strings.Contains(err.Error(), "with 1 images of none of the old classes") {
-		t.Errorf("a budget without it: %v", err)
-	}
+	fatal.Says(t, fatal.Err(ceg.Extend(ceg.Extension{Of: o.Dir, Classes: []string{"+guitar"}, Budget: "7"})), "with 1 images of none of the old classes")
 	for budget, more := range map[string]int{"": 0, "10": 2} {
 		e, err := ceg.Extend(ceg.Extension{Of: o.Dir, Classes: []string{"+guitar"}, Budget: budget})
 		if err != nil || !slices.Equal(e.Again, []string{none}) || e.Taken != 7 || e.ToQuery != 1+more {
 			t.Fatalf("budget %q: %+v, %v", budget, e, err)
 		}
 		dir := filepath.Join(t.TempDir(), "more")
-		if err := e.Write(dir); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, e.Write(dir))
 		again := ceg.Options{Dir: dir, Resume: true, Backend: "go", CacheDir: o.CacheDir}
 		for range 2 { // the second time it goes on
 			if list := awaited(e.Config, again); len(list) != 1+more || list[0].ID != none {
@@ -147,22 +126,15 @@ func TestNoneWithinBudget(t *testing.T) {
 			if !errors.As(err, &awaiting) {
 				t.Fatal(err)
 			}
-			l, err := labels.Open(o.Dir, nil, labels.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			l := fatal.Get(labels.Open(o.Dir, nil, labels.Options{}))(t)
 			for _, q := range awaiting.Queries {
 				e := labels.Event{Kind: labels.Labelled, ID: q.ID, Class: filepath.Base(q.ID)[:3], By: "ann"}
 				if queries++; queries > n {
 					e.Kind, e.Class = labels.None, ""
 				}
-				if _, err := l.Append(e); err != nil {
-					t.Fatal(err)
-				}
+				fatal.Get(l.Append(e))(t)
 			}
-			if err := l.Close(); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, l.Close())
 		}
 	}
 	o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Root: unlabelled(t), Backend: "go", CacheDir: t.TempDir()}
@@ -174,9 +146,7 @@ func TestNoneWithinBudget(t *testing.T) {
 		t.Fatalf("%+v, %v", e, err)
 	}
 	dir := filepath.Join(t.TempDir(), "more")
-	if err := e.Write(dir); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, e.Write(dir))
 	if n := label(e.Config, ceg.Options{Dir: dir, Resume: true, Backend: "go", CacheDir: o.CacheDir}, 4); n != 4 {
 		t.Errorf("%d queries after 6 labels, want 4 of a budget of 10", n)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // The reliable set of a run is of unlabelled source images.
@@ -24,10 +25,7 @@ func TestReliableSet(t *testing.T) {
 		if err != nil || len(set) == 0 {
 			t.Fatalf("after epoch %d: %d images, %v", epoch, len(set), err)
 		}
-		queries, err := result.ReadQueries(os.DirFS(o.Dir), result.QueriesFile)
-		if err != nil {
-			t.Fatal(err)
-		}
+		queries := fatal.Get(result.ReadQueries(os.DirFS(o.Dir), result.QueriesFile))(t)
 		for id, class := range set {
 			i, ok := d.Index(id)
 			if !ok || d.Domains[d.Examples[i].Domain] == c.Data.Target || !slices.Contains(d.Classes, class) {

@@ -18,6 +18,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/learner/objectivetest"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/study"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func init() {
@@ -37,10 +38,7 @@ func init() {
 
 // The strategy and the objective of this file and of the examples keep to the contracts.
 func TestOwnConform(t *testing.T) {
-	s, err := active.ByName("own-margin", active.Options{TieSeed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := fatal.Get(active.ByName("own-margin", active.Options{TieSeed: 1}))(t)
 	activetest.Run(t, s)
 	objectivetest.Check(t, Balanced(0.3))
 }
@@ -70,10 +68,7 @@ func TestCodeIsPartOfARun(t *testing.T) {
 	if !errors.Is(err, enough) {
 		t.Fatal(err)
 	}
-	folder, err := study.DirName(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := fatal.Get(study.DirName(c))(t)
 	was := c
 	was.Generalization.ObjectiveCode = "0123456789abcdef"
 	if other, err := study.DirName(was); err != nil || other == folder {
@@ -90,19 +85,12 @@ func TestCodeIsPartOfARun(t *testing.T) {
 
 	// The run on disk was begun with other code.
 	file := filepath.Join(dir, "config.json")
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(os.ReadFile(file))(t)
 	changed := strings.Replace(string(data), c.Exploration.StrategyCode, "0123456789abcdef", 1)
-	if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(file, []byte(changed), 0o600))
 	_, err = ceg.Run(t.Context(), c, ceg.Options{Dir: dir, Resume: true, Backend: "go"})
 	oneLine(err, `exploration.strategy_code = "0123456789abcdef", this run has "`+c.Exploration.StrategyCode)
-	if err := os.WriteFile(file, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(file, data, 0o600))
 	r, err := ceg.Run(t.Context(), c, ceg.Options{Dir: dir, Resume: true, Backend: "go"})
 	if err != nil || r.Epochs != 3 {
 		t.Errorf("resumed to %+v, %v", r, err)
@@ -110,15 +98,10 @@ func TestCodeIsPartOfARun(t *testing.T) {
 
 	// A program that has registered nothing reads the config, and says why it cannot run it.
 	unknown := strings.ReplaceAll(string(data), "own-margin", "of-elsewhere")
-	u, err := config.Parse([]byte(unknown))
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := fatal.Get(config.Parse([]byte(unknown)))(t)
 	oneLine(u.Validate(), `exploration.strategy: "of-elsewhere" is not built in: the program that made the config registered it (active.Register), and this one has not`)
 	unknown = strings.ReplaceAll(string(data), "own-fixmatch", "of-elsewhere")
-	if u, err = config.Parse([]byte(unknown)); err != nil {
-		t.Fatal(err)
-	}
+	u = fatal.Get(config.Parse([]byte(unknown)))(t)
 	oneLine(u.Validate(), `generalization.objective: "of-elsewhere" is not built in`)
 }
 
@@ -143,13 +126,8 @@ func TestOwnNames(t *testing.T) {
 		}
 	}
 	// It looks at predictions, which there are none of before training.
-	if _, err := config.Resolve(config.Spec{Target: "photo", Set: map[string]any{"exploration.initial": "own-margin"}}); err == nil || !strings.Contains(err.Error(), "exploration.initial") {
-		t.Errorf("error %v", err)
-	}
-	s, err := study.Parse("study.yaml", []byte("name: own\ndataset: glyphs\ntargets: [photo]\nseeds: [1]\nmethods: [ceg, own-margin, uniform+own-fixmatch]\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.Says(t, fatal.Err(config.Resolve(config.Spec{Target: "photo", Set: map[string]any{"exploration.initial": "own-margin"}})), "exploration.initial")
+	s := fatal.Get(study.Parse("study.yaml", []byte("name: own\ndataset: glyphs\ntargets: [photo]\nseeds: [1]\nmethods: [ceg, own-margin, uniform+own-fixmatch]\n")))(t)
 	p, err := s.Plan()
 	if err != nil || len(p.Runs) != 3 || p.Runs[1].Config.Exploration.StrategyCode == "" {
 		t.Errorf("plan %+v, %v", p, err)
@@ -164,10 +142,6 @@ func TestBuiltInConfigsHaveNoCode(t *testing.T) {
 			t.Errorf("%s: %s, %v", m, data, err)
 		}
 	}
-	if err := objective.Register(objective.Objective{Name: "fixmatch", Step: func(objective.Step) {}}); err == nil || !strings.Contains(err.Error(), "built-in objective") {
-		t.Errorf("fixmatch again: error %v", err)
-	}
-	if err := objective.Register(objective.Objective{Name: "mine"}); err == nil || !strings.Contains(err.Error(), "no step") {
-		t.Errorf("without a step: error %v", err)
-	}
+	fatal.Says(t, objective.Register(objective.Objective{Name: "fixmatch", Step: func(objective.Step) {}}), "built-in objective")
+	fatal.Says(t, objective.Register(objective.Objective{Name: "mine"}), "no step")
 }

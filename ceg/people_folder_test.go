@@ -15,6 +15,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // peopleConfig is a small run on the images of unlabelled that queries everything upfront.
@@ -70,7 +71,7 @@ func TestWait(t *testing.T) {
 // waitForLock takes the run's folder as soon as nobody holds it.
 func waitForLock(dir string, c ceg.Config) (d *result.Dir, err error) {
 	for range 500 {
-		if d, err = result.Resume(dir, c); !errors.Is(err, result.ErrLocked) {
+		if d, err = result.Open(dir, c, result.Place{}, true); !errors.Is(err, result.ErrLocked) {
 			return d, err
 		}
 		time.Sleep(20 * time.Millisecond)
@@ -87,10 +88,7 @@ func TestPeopleLabelEverything(t *testing.T) {
 	if _, err := ceg.Run(t.Context(), c, o); !errors.As(err, &awaiting) {
 		t.Fatal(err)
 	}
-	l, err := labels.Open(o.Dir, nil, labels.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := fatal.Get(labels.Open(o.Dir, nil, labels.Options{}))(t)
 	var all []labels.Event
 	for _, domain := range []string{"dawn", "day"} {
 		for i := range 16 {
@@ -98,15 +96,10 @@ func TestPeopleLabelEverything(t *testing.T) {
 			all = append(all, labels.Event{Kind: labels.Labelled, ID: fmt.Sprintf("%s/%s%d.png", domain, class, i), Class: class, By: "ann"})
 		}
 	}
-	if _, err := l.Append(all...); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(l.Append(all...))(t)
 	l.Close()
 	o.Resume = true
-	r, err := ceg.Run(t.Context(), c, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fatal.Get(ceg.Run(t.Context(), c, o))(t)
 	if r.Labels != 32 || r.Epochs != c.Schedule.Epochs {
 		t.Errorf("%d labels after %d epochs, want 32 labels and %d epochs", r.Labels, r.Epochs, c.Schedule.Epochs)
 	}
@@ -121,18 +114,13 @@ func TestPeopleWithdrawADomain(t *testing.T) {
 	dir, cache := filepath.Join(t.TempDir(), "run"), t.TempDir()
 	ledger := func(dir string, events ...labels.Event) (labelled []labels.Label) {
 		t.Helper()
-		l, err := labels.Open(dir, nil, labels.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := fatal.Get(labels.Open(dir, nil, labels.Options{}))(t)
 		defer l.Close()
 		for _, e := range events {
 			if e.At.IsZero() {
 				e.At = time.Now()
 			}
-			if _, err := l.Append(e); err != nil {
-				t.Fatal(err)
-			}
+			fatal.Get(l.Append(e))(t)
 		}
 		l.View(func(s *labels.State) { labelled = s.Labels() })
 		return labelled
@@ -191,15 +179,11 @@ func TestPeopleWithdrawADomain(t *testing.T) {
 		t.Errorf("two of three say that %s is %s: %+v, %v", split, class(split), queries, err)
 	}
 	empty := filepath.Join(t.TempDir(), "empty")
-	if err := os.CopyFS(empty, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.CopyFS(empty, os.DirFS(dir)))
 	for i := range 16 {
 		ledger(empty, say(labels.Bad, "gus", fmt.Sprintf("%s/%s%d.png", domain, []string{"cat", "dog"}[i%2], i), ""))
 	}
-	if _, _, err := next(empty); err == nil || !strings.Contains(err.Error(), "source site "+domain+" has no label any more, and none of its 16 images") {
-		t.Errorf("all of %s are bad: %v", domain, err)
-	}
+	fatal.Says(t, fatal.Err2(next(empty)), "source site "+domain+" has no label any more, and none of its 16 images")
 
 	again, _, err := next(dir) // nothing was said
 	if err != nil || len(again) != 1 || again[0].ID != first[0].ID {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // However long images take to prepare, people can label before: the run has what the page
@@ -31,10 +32,7 @@ func TestLabellingBeforePreparing(t *testing.T) {
 		if err != nil || d.Len() != 48 {
 			t.Errorf("the images cannot be opened from the run's folder: %v", err)
 		}
-		l, err := labels.Open(o.Dir, nil, labels.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := fatal.Get(labels.Open(o.Dir, nil, labels.Options{}))(t)
 		l.Close()
 	}
 	var awaiting *ceg.ErrAwaitingLabels

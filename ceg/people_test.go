@@ -19,6 +19,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // answerer answers the open questions of runs over a data set.
@@ -29,10 +30,7 @@ type answerer struct {
 
 func glyphs(t *testing.T) answerer {
 	t.Helper()
-	d, truth, err := datasets.Open("glyphs", "", datasets.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, truth := fatal.Get2(datasets.Open("glyphs", "", datasets.Options{}))(t)
 	return answerer{d, truth}
 }
 
@@ -46,18 +44,13 @@ func (a answerer) class(id string) string {
 // simulated oracle, and returns how many were open.
 func (a answerer) label(t *testing.T, dir string, limit int) int {
 	t.Helper()
-	l, err := labels.Open(dir, nil, labels.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := fatal.Get(labels.Open(dir, nil, labels.Options{}))(t)
 	defer l.Close()
 	var open []labels.Image
 	l.View(func(s *labels.State) { open = s.OpenImages(-1) })
 	slices.Reverse(open)
 	for _, v := range open[:min(limit, len(open))] {
-		if _, err := l.Append(labels.Event{Kind: labels.Labelled, ID: v.ID, Class: a.class(v.ID), By: "simulated"}); err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(l.Append(labels.Event{Kind: labels.Labelled, ID: v.ID, Class: a.class(v.ID), By: "simulated"}))(t)
 	}
 	return len(open)
 }
@@ -113,13 +106,8 @@ func TestPeopleLabelAsTheTruthDoes(t *testing.T) {
 	sameOutcome(t, "in peace", outcome(t, dir), want)
 
 	killed := filepath.Join(t.TempDir(), "killed")
-	raw, err := json.Marshal(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(killed+".json", raw, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	raw := fatal.Get(json.Marshal(c))(t)
+	fatal.If(t, os.WriteFile(killed+".json", raw, 0o644))
 	checkpoint := filepath.Join(killed, checkpoint.File)
 	for n := 0; !result.Finished(os.DirFS(killed)); n++ {
 		if n > 60 {
@@ -128,9 +116,7 @@ func TestPeopleLabelAsTheTruthDoes(t *testing.T) {
 		before, _ := os.ReadFile(checkpoint)
 		child := exec.Command(os.Args[0])
 		child.Env = append(os.Environ(), childEnv+"="+killed)
-		if err := child.Start(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, child.Start())
 		timer := time.AfterFunc(time.Duration(n*n%7)*700*time.Millisecond+500*time.Millisecond, func() {
 			if n%3 > 0 && n < 12 {
 				child.Process.Kill()
@@ -140,9 +126,7 @@ func TestPeopleLabelAsTheTruthDoes(t *testing.T) {
 		timer.Stop()
 		if a.label(t, killed, 3+n) > 0 && n%4 == 1 && before != nil {
 			// As if it had been killed when its questions were written and it was not saved.
-			if err := os.WriteFile(checkpoint, before, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.WriteFile(checkpoint, before, 0o666))
 		}
 	}
 	sameOutcome(t, "killed", outcome(t, killed), want)
@@ -153,9 +137,7 @@ func unlabelled(t *testing.T) string {
 	t.Helper()
 	root := filepath.Join(t.TempDir(), "flat")
 	for k, domain := range []string{"dawn", "day", "night"} {
-		if err := os.MkdirAll(filepath.Join(root, domain), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.MkdirAll(filepath.Join(root, domain), 0o777))
 		for i := range 16 {
 			paint(t, filepath.Join(root, domain, fmt.Sprintf("%s%d.png", []string{"cat", "dog"}[i%2], i)), uint8(40*k+5*i))
 		}
@@ -186,14 +168,9 @@ func TestPeopleLabelAFolder(t *testing.T) {
 
 	ledger := func(events ...labels.Event) {
 		t.Helper()
-		l, err := labels.Open(o.Dir, nil, labels.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := fatal.Get(labels.Open(o.Dir, nil, labels.Options{}))(t)
 		defer l.Close()
-		if _, err := l.Append(events...); err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(l.Append(events...))(t)
 	}
 	say := func(kind labels.Kind, id string) labels.Event {
 		e := labels.Event{Kind: kind, ID: id, By: "ann"}
@@ -272,8 +249,6 @@ func writeLabels(t *testing.T, list []datasets.Label) string {
 		text += l.ID + "," + l.Class + "\n"
 	}
 	path := filepath.Join(t.TempDir(), "labels.csv")
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path, []byte(text), 0o666))
 	return path
 }

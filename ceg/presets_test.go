@@ -9,6 +9,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // On glyphs the preset is authors with labels upfront, in as many epochs: the domain head that it
@@ -19,13 +20,8 @@ func TestPresetLedgOnGlyphs(t *testing.T) {
 		c := configtest.New(t, "glyphs", "photo", "uniform", preset, "schedule.timing", config.Once, "schedule.epochs", 2)
 		c.Data.ImageSize, c.Network.Width, c.Schedule.PerDomain = 16, 4, 8
 		dir := filepath.Join(t.TempDir(), "run")
-		if _, err := Run(t.Context(), c, Options{Dir: dir, Backend: "go"}); err != nil {
-			t.Fatal(err)
-		}
-		records, _, err := result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(Run(t.Context(), c, Options{Dir: dir, Backend: "go"}))(t)
+		records, _ := fatal.Get2(result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile))(t)
 		accuracy = append(accuracy, records[1].Accuracy...)
 	}
 	if half := len(accuracy) / 2; !reflect.DeepEqual(accuracy[:half], accuracy[half:]) {

@@ -15,6 +15,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets/weights"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // All labels leave methods that train with labels alone nothing to miss.
@@ -31,10 +32,7 @@ func TestEpochOfLabelled(t *testing.T) {
 	c := tiny(t, "rsc", config.Paper, "protocol", config.OriginalProtocol, "schedule.epochs", 3)
 	c.Exploration.Budget = "200"
 	dir, _ := run(t, c)
-	records, _, err := result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	records, _ := fatal.Get2(result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile))(t)
 	for epoch, r := range records {
 		if want := 200 / (3 * 21); r.Steps != want {
 			t.Errorf("epoch %d has %d steps, want %d", epoch, r.Steps, want)
@@ -54,17 +52,12 @@ func styleFiles(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for i, net := range objective.AdaIN(objective.VGG19).Nets(objective.Dims{}) {
-		params, _, err := nets.Params(net.Backbone, 16)
-		if err != nil {
-			t.Fatal(err)
-		}
+		params, _ := fatal.Get2(nets.Params(net.Backbone, 16))(t)
 		sd := weights.StateDict{weights.FromFloat32("31.weight", []int{1}, []float32{1})} // what nobody asks for
 		for _, p := range params {
 			sd = append(sd, weights.FromFloat32(p.Name, p.Shape, p.Init(7)))
 		}
-		if _, err := weights.Save(filepath.Join(dir, []string{"vgg_normalised", "decoder"}[i]+".safetensors"), sd, nil); err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(weights.Save(filepath.Join(dir, []string{"vgg_normalised", "decoder"}[i]+".safetensors"), sd, nil))(t)
 	}
 	return dir
 }
@@ -77,49 +70,31 @@ func TestStyleMatchNeedsWeights(t *testing.T) {
 		t.Errorf("without weights: %v", err)
 	}
 	dir := styleFiles(t)
-	w, err := model.OpenStyle(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := fatal.Get(model.OpenStyle(dir))(t)
 	c := tiny(t, "stylematch", config.Paper, "schedule.epochs", 2, "generalization.style_weights", dir, "schedule.epoch_of", config.OverLabelled, "schedule.per_domain", 4, "data.pool_share", 0.3)
 	c.Generalization.StyleWeights = &w.Weights
 	out := filepath.Join(t.TempDir(), "run")
-	r, err := ceg.Run(t.Context(), c, ceg.Options{Dir: out, Backend: "go", Style: w})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fatal.Get(ceg.Run(t.Context(), c, ceg.Options{Dir: out, Backend: "go", Style: w}))(t)
 	if r.Method != "stylematch" {
 		t.Errorf("the method is %s", r.Method)
 	}
 	if _, err := ceg.Run(t.Context(), c, ceg.Options{Dir: out, Resume: true, Backend: "go"}); err != nil {
 		t.Error(err)
 	}
-	if _, err := ceg.Run(t.Context(), c, ceg.Options{Dir: filepath.Join(t.TempDir(), "new"), Backend: "go"}); err == nil || !strings.Contains(err.Error(), "not opened") {
-		t.Errorf("without the files: %v", err)
-	}
+	fatal.Says(t, fatal.Err(ceg.Run(t.Context(), c, ceg.Options{Dir: filepath.Join(t.TempDir(), "new"), Backend: "go"})), "not opened")
 	other := tiny(t, "fixmatch", config.Paper)
 	other.Generalization.StyleWeights = &w.Weights
-	if err := other.Validate(); err == nil || !strings.Contains(err.Error(), "no use") {
-		t.Errorf("fixmatch with style weights: %v", err)
-	}
+	fatal.Says(t, other.Validate(), "no use")
 
-	if err := os.Remove(filepath.Join(dir, "decoder.safetensors")); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Remove(filepath.Join(dir, "decoder.safetensors")))
 	for path, want := range map[string]string{
 		dir:                               "no decoder.pth in",
 		filepath.Join(dir, "nothing"):     "no such folder or file",
 		filepath.Join("testdata", "x.pt"): "no such folder or file",
 	} {
-		if _, err := model.OpenStyle(path); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %s", path, err, want)
-		}
+		fatal.Says(t, fatal.Err(model.OpenStyle(path)), want)
 	}
 	narrow := weights.StateDict{weights.FromFloat32("1.weight", []int{2}, []float32{1, 2}), weights.FromFloat32("1.bias", []int{2}, []float32{1, 2})}
-	if _, err := weights.Save(filepath.Join(dir, "decoder.safetensors"), narrow, nil); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := model.OpenStyle(dir); err == nil || !strings.Contains(err.Error(), `tensor "1.weight" is [2], want [256 512 3 3]`) {
-		t.Errorf("a decoder of other shapes: %v", err)
-	}
+	fatal.Get(weights.Save(filepath.Join(dir, "decoder.safetensors"), narrow, nil))(t)
+	fatal.Says(t, fatal.Err(model.OpenStyle(dir)), `tensor "1.weight" is [2], want [256 512 3 3]`)
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
 	"github.com/ledg-go/ledg/datasets/regular"
+	"github.com/ledg-go/ledg/internal/fatal"
 	"github.com/ledg-go/ledg/internal/testall"
 )
 
@@ -70,30 +71,15 @@ func child(dir string) int {
 func edited(t *testing.T, c ceg.Config, o ceg.Options) {
 	t.Helper()
 	path := filepath.Join(o.Dir, result.ConfigFile)
-	was, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	was := fatal.Get(os.ReadFile(path))(t)
 	for setting, value := range map[string]any{"seed": 7, "generalization.tau": 0.5, "optimizer.momentum": 0.5,
 		"exploration.strategy": "entropy", "generalization.objective": "meanteacher"} {
-		s, err := config.Lookup(setting)
-		if err != nil {
-			t.Fatal(err)
-		}
-		other, err := s.With(c, value)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := regular.WriteFile(path, func(w io.Writer) error { return result.WriteConfig(w, other) }); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := ceg.Run(t.Context(), other, o); err == nil || !strings.Contains(err.Error(), "the run was made with "+setting+" ") {
-			t.Errorf("%s is %v now: error %v", setting, value, err)
-		}
+		s := fatal.Get(config.Lookup(setting))(t)
+		other := fatal.Get(s.With(c, value))(t)
+		fatal.If(t, regular.WriteFile(path, func(w io.Writer) error { return result.WriteConfig(w, other) }))
+		fatal.Says(t, fatal.Err(ceg.Run(t.Context(), other, o)), "the run was made with "+setting+" ")
 	}
-	if err := os.WriteFile(path, was, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path, was, 0o644))
 }
 
 var (
@@ -109,20 +95,11 @@ func outcome(t *testing.T, dir string) map[string]string {
 	if !result.Finished(fsys) {
 		t.Fatalf("%s is not finished", dir)
 	}
-	r, err := result.ReadResult(fsys, result.ResultFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	untimed, err := r.Untimed()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fatal.Get(result.ReadResult(fsys, result.ResultFile))(t)
+	untimed := fatal.Get(r.Untimed())(t)
 	files := map[string]string{"result.json": string(untimed)}
 	for _, name := range []string{result.QueriesFile, result.RecordsFile, result.ConfigFile, checkpoint.File} {
-		b, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := fatal.Get(os.ReadFile(filepath.Join(dir, name)))(t)
 		files[name] = string(b)
 	}
 	files[result.RecordsFile] = timeFields.ReplaceAllString(files[result.RecordsFile], "")
@@ -136,10 +113,7 @@ func outcome(t *testing.T, dir string) map[string]string {
 }
 
 func TestKilledRunsEndAsIfTheyHadNot(t *testing.T) {
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := fatal.Get(os.Executable())(t)
 	for _, run := range []struct {
 		method string
 		preset config.Preset
@@ -149,17 +123,12 @@ func TestKilledRunsEndAsIfTheyHadNot(t *testing.T) {
 				testall.Need(t, "a dozen runs are killed")
 			}
 			c := tiny(t, run.method, run.preset)
-			raw, err := json.Marshal(c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			raw := fatal.Get(json.Marshal(c))(t)
 			// start runs the child on dir and kills it when a line of its output
 			// matches; it returns false when the child has come to its end.
 			start := func(dir, killAt string) bool {
 				t.Helper()
-				if err := os.WriteFile(dir+".json", raw, 0o644); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, os.WriteFile(dir+".json", raw, 0o644))
 				cmd := exec.Command(exe)
 				cmd.Env = append(os.Environ(), childEnv+"="+dir)
 				var stderr bytes.Buffer
@@ -168,9 +137,7 @@ func TestKilledRunsEndAsIfTheyHadNot(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := cmd.Start(); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, cmd.Start())
 				killed := false
 				for lines := bufio.NewScanner(out); lines.Scan(); {
 					if killAt != "" && lines.Text() == killAt {
@@ -243,29 +210,14 @@ func TestResumeRefusesAnotherConfigAndDamage(t *testing.T) {
 	}
 	o.Resume = true
 	path := filepath.Join(dir, checkpoint.File)
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, whole[:len(whole)/2], 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := ceg.Run(t.Context(), c, o); err == nil || !strings.Contains(err.Error(), checkpoint.File) {
-		t.Errorf("half a checkpoint: got %v, want an error that names it", err)
-	}
-	if err := os.WriteFile(path, whole, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	whole := fatal.Get(os.ReadFile(path))(t)
+	fatal.If(t, os.WriteFile(path, whole[:len(whole)/2], 0o644))
+	fatal.Says(t, fatal.Err(ceg.Run(t.Context(), c, o)), checkpoint.File)
+	fatal.If(t, os.WriteFile(path, whole, 0o644))
 	edited(t, c, o)
-	r, err := ceg.Run(t.Context(), c, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fatal.Get(ceg.Run(t.Context(), c, o))(t)
 	edited(t, c, o)
-	again, err := ceg.Run(t.Context(), c, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := fatal.Get(ceg.Run(t.Context(), c, o))(t)
 	if a, b := r.Accuracy.LastEpoch, again.Accuracy.LastEpoch; a != b {
 		t.Errorf("a finished run returns %v, it ended with %v", b, a)
 	}

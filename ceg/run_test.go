@@ -19,6 +19,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // tiny is a config that runs in a second or two.
@@ -31,18 +32,12 @@ func tiny(t testing.TB, method string, preset config.Preset, pairs ...any) ceg.C
 func run(t *testing.T, c ceg.Config) (string, *result.Result) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "run")
-	r, err := ceg.Run(t.Context(), c, ceg.Options{Dir: dir, Backend: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fatal.Get(ceg.Run(t.Context(), c, ceg.Options{Dir: dir, Backend: "go"}))(t)
 	return dir, r
 }
 
 func TestRunKeepsTheProtocol(t *testing.T) {
-	data, truth, err := datasets.Open("glyphs", "", datasets.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data, truth := fatal.Get2(datasets.Open("glyphs", "", datasets.Options{}))(t)
 	initial := map[string]string{}
 	for _, method := range []string{"ceg", "uniform", "uniform-ce", "entropy-ce"} {
 		for _, preset := range []config.Preset{config.Paper, config.Authors} { // which ask late
@@ -50,10 +45,7 @@ func TestRunKeepsTheProtocol(t *testing.T) {
 				c := tiny(t, method, preset, "schedule.epoch_of", config.OverLabelled)
 				c.Generalization.Tau = 0.1 // of ten classes the most probable has no less
 				dir, r := run(t, c)
-				queries, err := result.ReadQueries(os.DirFS(dir), result.QueriesFile)
-				if err != nil {
-					t.Fatal(err)
-				}
+				queries := fatal.Get(result.ReadQueries(os.DirFS(dir), result.QueriesFile))(t)
 				var first []string
 				perDomain := map[string]int{}
 				for _, q := range queries {
@@ -95,10 +87,7 @@ func TestRunKeepsTheProtocol(t *testing.T) {
 				if len(first) != 40 || len(queries) != want || r.Labels != want || r.Budget != 81 {
 					t.Errorf("%d initial labels of %d, result says %d of %d", len(first), len(queries), r.Labels, r.Budget)
 				}
-				records, _, err := result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile)
-				if err != nil {
-					t.Fatal(err)
-				}
+				records, _ := fatal.Get2(result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile))(t)
 				if err := r.Verify(records); err != nil {
 					t.Error(err)
 				}
@@ -143,10 +132,7 @@ func TestTrainingBeatsChance(t *testing.T) {
 	c.Exploration.Budget, c.Network.Width = "100%", 16
 	c.Optimizer.BackboneRate, c.Optimizer.ClassHeadRate = 0.02, 0.02 // it is short
 	dir, _ := run(t, c)
-	records, _, err := result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	records, _ := fatal.Get2(result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile))(t)
 	first, last := records[0], records[len(records)-1]
 	if target, val := last.Target().Share(), last.SourceVal().Share(); target < 0.25 || val < 0.3 {
 		t.Errorf("after %d epochs %.0f%% of the target and %.0f%% of the source validation images are right", len(records), 100*target, 100*val)
@@ -160,10 +146,7 @@ func TestEvaluateEvery(t *testing.T) {
 	c := tiny(t, "uniform-ce", config.Paper)
 	c.Schedule.EvaluateEvery = 3
 	dir, r := run(t, c)
-	records, _, err := result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	records, _ := fatal.Get2(result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile))(t)
 	for e, rec := range records { // of 4: after the third, and after the last
 		if rec.Evaluated() != (e >= 2) {
 			t.Errorf("epoch %d has %d accuracies", e, len(rec.Accuracy))
@@ -237,13 +220,8 @@ func TestCosineFactorMatchesPyTorch(t *testing.T) {
 			LR     []float64
 		}
 	}
-	raw, err := os.ReadFile(filepath.Join("testdata", "schedule.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(raw, &golden); err != nil {
-		t.Fatal(err)
-	}
+	raw := fatal.Get(os.ReadFile(filepath.Join("testdata", "schedule.json")))(t)
+	fatal.If(t, json.Unmarshal(raw, &golden))
 	if len(golden.Cases) == 0 {
 		t.Fatal("no cases")
 	}
@@ -287,25 +265,13 @@ func TestExportIsExactAndStartsAnotherRun(t *testing.T) {
 	c.Network.Name, c.Network.Width, c.Schedule.PerDomain = "resnet18", 2, 4
 	dir, _ := run(t, c)
 	to := filepath.Join(t.TempDir(), "w.safetensors")
-	m, _, err := ceg.LoadModel(ceg.Options{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	digest, err := m.Save(to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	exported, err := weights.Open(to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, _ := fatal.Get2(ceg.LoadModel(ceg.Options{Dir: dir}))(t)
+	digest := fatal.Get(m.Save(to))(t)
+	exported := fatal.Get(weights.Open(to))(t)
 	if exported.Digest != digest {
 		t.Errorf("digest %s, the file's is %s", digest, exported.Digest)
 	}
-	saved, err := weights.Open(filepath.Join(dir, checkpoint.File))
-	if err != nil {
-		t.Fatal(err)
-	}
+	saved := fatal.Get(weights.Open(filepath.Join(dir, checkpoint.File)))(t)
 	for _, e := range exported.Tensors {
 		k, ok := saved.Tensors.Lookup("weights/" + e.Name)
 		if !ok || !bytes.Equal(e.Data, k.Data) {
@@ -316,10 +282,7 @@ func TestExportIsExactAndStartsAnotherRun(t *testing.T) {
 		t.Errorf("the file has no layer4.1.bn2.running_var, but %q", exported.Tensors.Names())
 	}
 
-	source, err := pretrained.Open(t.Context(), to, "resnet18", pretrained.Options{Offline: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := fatal.Get(pretrained.Open(t.Context(), to, "resnet18", pretrained.Options{Offline: true}))(t)
 	next := c
 	next.Network.Weights, next.Optimizer.BackboneRate, next.Optimizer.ClassHeadRate = &source.Weights, 0.003, 0.01
 	var messages []string
@@ -328,9 +291,7 @@ func TestExportIsExactAndStartsAnotherRun(t *testing.T) {
 			messages = append(messages, e.Message)
 		}
 	}}
-	if _, err := ceg.Run(t.Context(), next, o); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(ceg.Run(t.Context(), next, o))(t)
 	if all := strings.Join(messages, "\n"); !strings.Contains(all, "weights w.safetensors") {
 		t.Errorf("the run does not say what it starts from: %q", all)
 	}

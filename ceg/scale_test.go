@@ -22,6 +22,7 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 	"github.com/ledg-go/ledg/datasets/rgb"
 	"github.com/ledg-go/ledg/datasets/scaletest"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 const (
@@ -65,11 +66,8 @@ func newMany(b *testing.B, n, dim int) *many {
 			classes = append(classes, h)
 		}
 	}
-	data, truth, err := datasets.NewGenerated("many", domains, names, examples, classes,
-		func(int) (*rgb.Image, error) { return rgb.New(8, 8), nil }, "many")
-	if err != nil {
-		b.Fatal(err)
-	}
+	data, truth := fatal.Get2(datasets.NewGenerated("many", domains, names, examples, classes,
+		func(int) (*rgb.Image, error) { return rgb.New(8, 8), nil }, "many"))(b)
 	c := configtest.New(b, "folder", domains[manyDomains-1], "ceg", config.Authors, "schedule.timing", config.Published)
 	m := &many{c: c, dim: dim}
 	normal := func(n int) []float32 {
@@ -80,21 +78,12 @@ func newMany(b *testing.B, n, dim int) *many {
 		return v
 	}
 	m.centres, m.noise = normal(manyDomains*manyClasses*dim), normal(1<<20)
-	p, err := acquire.New(c, data)
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := p.SetOracle(acquire.Simulated(p, truth.Class)); err != nil {
-		b.Fatal(err)
-	}
+	p := fatal.Get(acquire.New(c, data))(b)
+	fatal.If(b, p.SetOracle(acquire.Simulated(p, truth.Class)))
 	m.truth = truth
-	if m.explorer, err = newExplorer(c, p, newVoice(nil, c.Schedule.Epochs)); err != nil {
-		b.Fatal(err)
-	}
+	m.explorer = fatal.Get(newExplorer(c, p, newVoice(nil, c.Schedule.Epochs)))(b)
 	m.look = m.predictions
-	if _, err := m.labelInitial(b.Context()); err != nil {
-		b.Fatal(err)
-	}
+	fatal.Get(m.labelInitial(b.Context()))(b)
 	return m
 }
 
@@ -138,10 +127,7 @@ func BenchmarkExplore(b *testing.B) {
 				cpu := scaletest.CPU()
 				queried := 0
 				for b.Loop() {
-					queries, set, err := m.explore(b.Context(), m.c.Schedule.QueryAfter[0])
-					if err != nil {
-						b.Fatal(err)
-					}
+					queries, set := fatal.Get2(m.explore(b.Context(), m.c.Schedule.QueryAfter[0]))(b)
 					queried += len(queries)
 					if len(set.examples) == 0 {
 						b.Fatal("no reliable set")
@@ -175,25 +161,18 @@ func BenchmarkCheckpoint(b *testing.B) {
 			for b.Loop() {
 				start := time.Now()
 				c := r.checkpoint()
-				if err := regular.WriteFile(path, func(w io.Writer) error { return c.Write(w, m.c, nil, learner.State{}) }); err != nil {
-					b.Fatal(err)
-				}
+				fatal.If(b, regular.WriteFile(path, func(w io.Writer) error { return c.Write(w, m.c, nil, learner.State{}) }))
 				writing += time.Since(start)
 
 				b.StopTimer()
-				empty, err := acquire.New(m.c, m.campaign.Data) // without labels
-				if err != nil {
-					b.Fatal(err)
-				}
+				empty := fatal.Get(acquire.New(m.c, m.campaign.Data))(b) // without labels
 				b.StartTimer()
 				start = time.Now()
 				back, _, _, err := checkpoint.Read(dir, m.c, nil)
 				if err != nil {
 					b.Fatal(err)
 				}
-				if err := empty.Restore(path, back.Pool, acquire.Progress{Round: back.Round}); err != nil {
-					b.Fatal(err)
-				}
+				fatal.If(b, empty.Restore(path, back.Pool, acquire.Progress{Round: back.Round}))
 				reading += time.Since(start)
 				if got, want := empty.LabelledCount(), m.campaign.LabelledCount(); got != want || len(back.Reliable) != n/2 {
 					b.Fatalf("%d labels and %d reliable images came back, want %d and %d", got, len(back.Reliable), want, n/2)

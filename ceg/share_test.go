@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // The share that RSC in DomainBed's form masks is a setting; a third is the default.
@@ -19,10 +19,7 @@ func TestRSCShare(t *testing.T) {
 		c := tiny(t, "rsc-domainbed", config.Authors, "schedule.epochs", 1)
 		c.Generalization.RSCShare = share
 		dir, _ := run(t, c)
-		records, _, err := result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile)
-		if err != nil {
-			t.Fatal(err)
-		}
+		records, _ := fatal.Get2(result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile))(t)
 		losses[share] = records[0].Loss
 	}
 	if !slices.Equal(losses[0], losses[1./3]) || slices.Equal(losses[0], losses[0.1]) {
@@ -42,8 +39,6 @@ func TestRSCShare(t *testing.T) {
 			t.Errorf("%s has a share without being asked: %s, %v", wrong.method, data, err)
 		}
 		c.Generalization.RSCShare = wrong.share
-		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), wrong.want) {
-			t.Errorf("%s with %v: error %v, want %q", wrong.method, wrong.share, err, wrong.want)
-		}
+		fatal.Says(t, c.Validate(), wrong.want)
 	}
 }

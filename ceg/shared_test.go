@@ -12,6 +12,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/predict/embedding/embeddingtest"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Runs that share a file end as those that read it each for itself, whatever their
@@ -23,11 +24,7 @@ func TestShared(t *testing.T) {
 	train := func(target string, n config.Normalisation, s *examples.Shared) *result.Result {
 		c := configtest.New(t, "features", target, "uniform-ce", config.Authors, "schedule.epochs", 2, "schedule.timing", config.Once)
 		c.Exploration.Budget, c.Schedule.PerDomain, c.Data.Normalise = "30", 8, n
-		r, err := Run(t.Context(), c, Options{Dir: filepath.Join(t.TempDir(), "run"), Root: root, Backend: "go", Shared: s})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
+		return fatal.Get(Run(t.Context(), c, Options{Dir: filepath.Join(t.TempDir(), "run"), Root: root, Backend: "go", Shared: s}))(t)
 	}
 	for _, target := range []string{"sketch", "photo", "sketch"} {
 		for _, n := range []config.Normalisation{"", config.RootFeatures} {
@@ -47,13 +44,8 @@ func TestShared(t *testing.T) {
 		}
 	}
 	before := train("sketch", "", &shared)
-	other, err := os.ReadFile(embeddingtest.Glyphs(t, 2))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(root, other, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	other := fatal.Get(os.ReadFile(embeddingtest.Glyphs(t, 2)))(t)
+	fatal.If(t, os.WriteFile(root, other, 0o666))
 	if after := train("sketch", "", &shared); after.Images == before.Images {
 		t.Errorf("the file has changed, and its digest is still %s", after.Images)
 	}
@@ -66,10 +58,7 @@ func trainSites(t *testing.T, root, sites string, shared *examples.Shared) *resu
 	c.Exploration.Budget, c.Schedule.PerDomain = "30", 8
 	o := Options{Dir: filepath.Join(t.TempDir(), "run"), Root: root, Backend: "go", Shared: shared}
 	if sites != "" {
-		data, _, err := datasets.Open("features", root, datasets.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		data, _ := fatal.Get2(datasets.Open("features", root, datasets.Options{}))(t)
 		table := "path,site\n"
 		for i, e := range data.Examples {
 			site := data.Domains[e.Domain]
@@ -79,20 +68,11 @@ func trainSites(t *testing.T, root, sites string, shared *examples.Shared) *resu
 			table += e.ID + "," + site + "\n"
 		}
 		o.Labels = filepath.Join(t.TempDir(), "sites.csv")
-		if err := os.WriteFile(o.Labels, []byte(table), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		list, err := labels.ReadFile(o.Labels)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(o.Labels, []byte(table), 0o666))
+		list := fatal.Get(labels.ReadFile(o.Labels))(t)
 		c.Data.Labels = labels.Digest(list)
 	}
-	r, err := Run(t.Context(), c, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return fatal.Get(Run(t.Context(), c, o))(t)
 }
 
 // Runs that share what a strategy chose before training ask what they would have asked
@@ -105,13 +85,8 @@ func TestSharedChoice(t *testing.T) {
 		c := configtest.New(t, "features", "sketch", method, config.Authors, "schedule.epochs", 1, "schedule.timing", config.Once)
 		c.Exploration.Budget, c.Exploration.Initial, c.Seed, c.Data.Normalise, c.Schedule.PerDomain = budget, initial, seed, n, 8
 		dir := filepath.Join(t.TempDir(), "run")
-		if _, err := Run(t.Context(), c, Options{Dir: dir, Root: root, Backend: "go", Shared: s}); err != nil {
-			t.Fatal(err)
-		}
-		queries, err := os.ReadFile(filepath.Join(dir, result.QueriesFile))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(Run(t.Context(), c, Options{Dir: dir, Root: root, Backend: "go", Shared: s}))(t)
+		queries := fatal.Get(os.ReadFile(filepath.Join(dir, result.QueriesFile)))(t)
 		return string(queries)
 	}
 	for i, test := range []struct {

@@ -15,6 +15,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/predict/embedding/embeddingtest"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // What predicts is the mean of the last weights, of their average and of the best by
@@ -25,22 +26,13 @@ func TestThree(t *testing.T) {
 		c := configtest.New(t, "features", "sketch", "uniform-ce", config.Authors, "schedule.epochs", 4, "schedule.timing", config.Once)
 		c.Exploration.Budget, c.Schedule.PerDomain, c.Generalization.Average = "60", 8, a
 		dir := filepath.Join(t.TempDir(), "run")
-		r, err := Run(t.Context(), c, Options{Dir: dir, Root: root, Backend: "go"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := fatal.Get(Run(t.Context(), c, Options{Dir: dir, Root: root, Backend: "go"}))(t)
 		return c, dir, r.Accuracy.BestSourceVal.SourceVal.Share()
 	}
 	_, _, best := run("")
 	c, dir, _ := run(config.Three)
-	d, _, err := examples.Open(c.Data, dir, result.Place{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	options, err := model.LearnerOptions(c, len(d.Classes), len(d.Domains)-1, model.Vector(d))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, _ := fatal.Get2(examples.Open(c.Data, dir, result.Place{}))(t)
+	options := fatal.Get(model.LearnerOptions(c, len(d.Classes), len(d.Domains)-1, model.Vector(d)))(t)
 	l := newTestLearner(t, options)
 	_, state, ok, err := checkpoint.Read(dir, c, l.Params())
 	if err != nil || !ok {
@@ -61,10 +53,7 @@ func TestThree(t *testing.T) {
 			}
 		}
 	}
-	m, _, err := LoadModel(Options{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, _ := fatal.Get2(LoadModel(Options{Dir: dir}))(t)
 	if w := m.Values[len(m.Values)-2]; w[0] != values["three.fc.weight"][0] {
 		t.Error("the model has other weights than those that predict")
 	}
@@ -73,14 +62,8 @@ func TestThree(t *testing.T) {
 // newTestLearner is a learner of some options on the Go backend.
 func newTestLearner(t *testing.T, o learner.Options) *learner.Learner {
 	t.Helper()
-	b, err := engine.Open("go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := learner.New(b, o, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := fatal.Get(engine.Open("go"))(t)
+	l := fatal.Get(learner.New(b, o, 1))(t)
 	t.Cleanup(func() {
 		l.Close()
 		b.Close()

@@ -5,13 +5,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A network that is sure of nothing trains on no pseudo-label by the fixed threshold,
@@ -23,10 +23,7 @@ func TestThresholdsAdapt(t *testing.T) {
 			c := tiny(t, method, config.Authors, "schedule.timing", config.Once, "schedule.epochs", 1)
 			c.Generalization.Threshold = threshold
 			dir, _ := run(t, c)
-			records, _, err := result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile)
-			if err != nil {
-				t.Fatal(err)
-			}
+			records, _ := fatal.Get2(result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile))(t)
 			accepted[threshold] = records[0].PseudoLabel.Accepted
 			if threshold == config.FreeMatch {
 				checkMoved(t, filepath.Join(dir, checkpoint.File))
@@ -38,37 +35,24 @@ func TestThresholdsAdapt(t *testing.T) {
 	}
 	c := tiny(t, "uniform-ce", config.Authors)
 	c.Generalization.Threshold = config.FreeMatch
-	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "has no threshold of confidence") {
-		t.Errorf("of cross-entropy alone: error %v", err)
-	}
+	fatal.Says(t, c.Validate(), "has no threshold of confidence")
 }
 
 // checkMoved checks that the threshold for all classes, kept less 1/C, has moved up, and that the
 // thresholds of the classes still sum to 1.
 func checkMoved(t *testing.T, path string) {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fatal.Get(os.Open(path))(t)
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := safetensors.ParseHeader(f, info.Size())
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := fatal.Get(f.Stat())(t)
+	h := fatal.Get(safetensors.ParseHeader(f, info.Size()))(t)
 	sum := func(name string) (sum float64) {
 		x, ok := h.Lookup("weights/" + name)
 		if !ok {
 			t.Fatalf("the checkpoint has no %s", name)
 		}
 		v := make([]float32, x.Len())
-		if err := binary.Read(x.Data(), binary.LittleEndian, v); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, binary.Read(x.Data(), binary.LittleEndian, v))
 		for _, e := range v {
 			sum += float64(e)
 		}

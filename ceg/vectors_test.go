@@ -20,6 +20,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Every objective that works on vectors trains on them, with stored views and without,
@@ -47,10 +48,7 @@ func TestVectorObjectives(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, root := range []string{one, three} {
-				r, err := Run(t.Context(), c, Options{Dir: filepath.Join(t.TempDir(), "run"), Root: root, Backend: "go"})
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := fatal.Get(Run(t.Context(), c, Options{Dir: filepath.Join(t.TempDir(), "run"), Root: root, Backend: "go"}))(t)
 				if r.Labels != 60 || r.Accuracy.LastEpoch.Labels != 60 {
 					t.Errorf("result %+v", r)
 				}
@@ -65,10 +63,7 @@ func TestVectorRun(t *testing.T) {
 	c := configtest.New(t, "features", "sketch", "ceg", config.Authors, "schedule.epochs", 4)
 	c.Exploration.Budget, c.Schedule.PerDomain = "30", 8
 	dir := filepath.Join(t.TempDir(), "whole")
-	whole, err := Run(t.Context(), c, Options{Dir: dir, Root: root, Backend: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := fatal.Get(Run(t.Context(), c, Options{Dir: dir, Root: root, Backend: "go"}))(t)
 	stopped := filepath.Join(t.TempDir(), "stopped")
 	ctx, stop := context.WithCancel(t.Context())
 	if _, err := Run(ctx, c, Options{Dir: stopped, Root: root, Backend: "go", Observe: func(e Event) {
@@ -78,10 +73,7 @@ func TestVectorRun(t *testing.T) {
 	}}); err == nil {
 		t.Fatal("the run was not stopped")
 	}
-	again, err := Run(t.Context(), c, Options{Dir: stopped, Resume: true, Backend: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := fatal.Get(Run(t.Context(), c, Options{Dir: stopped, Resume: true, Backend: "go"}))(t)
 	if again.Accuracy.LastEpoch != whole.Accuracy.LastEpoch || again.Accuracy.BestTarget != whole.Accuracy.BestTarget || again.Images != whole.Images || whole.Images == "" {
 		t.Errorf("resumed: %+v, want %+v", again.Accuracy, whole.Accuracy)
 	}
@@ -90,10 +82,7 @@ func TestVectorRun(t *testing.T) {
 	if errA != nil || errB != nil || len(a) == 0 || string(a) != string(b) {
 		t.Errorf("the resumed run asked otherwise: %v, %v", errA, errB)
 	}
-	e, err := Embed(t.Context(), Options{Dir: dir, Backend: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := fatal.Get(Embed(t.Context(), Options{Dir: dir, Backend: "go"}))(t)
 	if e.Features.Cols != 12 || e.Features.Rows != 270 {
 		t.Errorf("%d x %d features", e.Features.Rows, e.Features.Cols)
 	}
@@ -122,10 +111,7 @@ func TestPoolShare(t *testing.T) {
 	root := embeddingtest.Glyphs(t, 1)
 	c := configtest.New(t, "features", "sketch", "ceg", config.Authors, "schedule.epochs", 4, "schedule.per_domain", 8,
 		"exploration.initial", "maxherding", "data.pool_share", 0.5, "data.pool_seed", 7)
-	data, _, err := datasets.Open("features", root, datasets.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data, _ := fatal.Get2(datasets.Open("features", root, datasets.Options{}))(t)
 	whole := c
 	whole.Data.PoolShare, whole.Data.PoolSeed = 0, 0
 	in, all := acquire.Places(c, data), acquire.Places(whole, data)
@@ -135,21 +121,12 @@ func TestPoolShare(t *testing.T) {
 	}
 	ran := func(root string) string {
 		dir := filepath.Join(t.TempDir(), "run")
-		r, err := Run(t.Context(), c, Options{Dir: dir, Root: root, Backend: "go"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := fatal.Get(Run(t.Context(), c, Options{Dir: dir, Root: root, Backend: "go"}))(t)
 		if r.Labels != 6 { // 5% of the 135, rounded down
 			t.Errorf("%d labels, want 6", r.Labels)
 		}
-		records, _, err := result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile)
-		if err != nil {
-			t.Fatal(err)
-		}
-		queries, err := os.ReadFile(filepath.Join(dir, result.QueriesFile))
-		if err != nil {
-			t.Fatal(err)
-		}
+		records, _ := fatal.Get2(result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile))(t)
+		queries := fatal.Get(os.ReadFile(filepath.Join(dir, result.QueriesFile)))(t)
 		text := string(queries)
 		for _, r := range records {
 			text += fmt.Sprint(r.Loss, r.Accuracy)
@@ -168,20 +145,11 @@ func TestPoolShare(t *testing.T) {
 // withOtherFeatures copies a file of features in which some examples have ones.
 func withOtherFeatures(t *testing.T, path string, list []int) string {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := safetensors.ParseHeader(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(os.ReadFile(path))(t)
+	h := fatal.Get(safetensors.ParseHeader(bytes.NewReader(data), int64(len(data))))(t)
 	var entries []safetensors.Entry
 	for _, tensor := range h.Tensors {
-		b, err := io.ReadAll(tensor.Data())
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := fatal.Get(io.ReadAll(tensor.Data()))(t)
 		if tensor.Name == "features" {
 			for _, i := range list {
 				for j := range tensor.Shape[1] {
@@ -192,14 +160,9 @@ func withOtherFeatures(t *testing.T, path string, list []int) string {
 		entries = append(entries, safetensors.Entry{Name: tensor.Name, DType: tensor.DType, Shape: tensor.Shape, Data: b})
 	}
 	other := filepath.Join(t.TempDir(), "other.safetensors")
-	f, err := os.Create(other)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fatal.Get(os.Create(other))(t)
 	defer f.Close()
-	if err := safetensors.Write(f, entries, h.Metadata); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, safetensors.Write(f, entries, h.Metadata))
 	return other
 }
 
@@ -207,12 +170,8 @@ func withOtherFeatures(t *testing.T, path string, list []int) string {
 func TestVectorNetworks(t *testing.T) {
 	c := configtest.New(t, "features", "photo", "uniform", config.Authors)
 	c.Network.Name = "resnet18"
-	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), `network.name "resnet18" and data.dataset "features" contradict each other`) {
-		t.Errorf("got %v", err)
-	}
+	fatal.Says(t, c.Validate(), `network.name "resnet18" and data.dataset "features" contradict each other`)
 	c = configtest.New(t, "glyphs", "photo", "uniform", config.Authors)
 	c.Network.Name = "mlp"
-	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), `network.name "mlp" and data.dataset "glyphs" contradict each other`) {
-		t.Errorf("got %v", err)
-	}
+	fatal.Says(t, c.Validate(), `network.name "mlp" and data.dataset "glyphs" contradict each other`)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A run on views that the frozen part of its network has computed once learns, ends with a network
@@ -17,45 +18,30 @@ func TestViewsOfTheFrozenPart(t *testing.T) {
 		t.Run("freeze "+freeze, func(t *testing.T) {
 			cache := t.TempDir()
 			views := func() []string {
-				list, err := filepath.Glob(filepath.Join(cache, "*-views-*.safetensors"))
-				if err != nil {
-					t.Fatal(err)
-				}
-				return list
+				return fatal.Get(filepath.Glob(filepath.Join(cache, "*-views-*.safetensors")))(t)
 			}
 			var made os.FileInfo
 			for _, method := range []string{"ceg", "uniform-ce"} {
 				c := tiny(t, method, config.Authors, "network.freeze", freeze, "data.views", 4, "network.width", 8, "data.pool_share", 0.5)
 				o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: "go", CacheDir: cache}
-				if _, err := ceg.Run(t.Context(), c, o); err != nil {
-					t.Fatal(err)
-				}
+				fatal.Get(ceg.Run(t.Context(), c, o))(t)
 				list := views()
 				if len(list) != 1 {
 					t.Fatalf("after a run of %s the views are in %v", method, list)
 				}
-				info, err := os.Stat(list[0])
-				if err != nil {
-					t.Fatal(err)
-				}
+				info := fatal.Get(os.Stat(list[0]))(t)
 				if made == nil {
 					made = info
 				} else if !os.SameFile(made, info) || !made.ModTime().Equal(info.ModTime()) {
 					t.Error("the second run has computed the views again")
 				}
 
-				records, _, err := result.ReadRecords(os.DirFS(o.Dir), result.RecordsFile, result.WholeFile)
-				if err != nil {
-					t.Fatal(err)
-				}
+				records, _ := fatal.Get2(result.ReadRecords(os.DirFS(o.Dir), result.RecordsFile, result.WholeFile))(t)
 				first, last := records[0], records[len(records)-1]
 				if a, b := first.Loss[0], last.Loss[0]; freeze != "head" && !(b.Value < a.Value) {
 					t.Errorf("%s: %s is %v in the first epoch and %v in the last", method, a.Name, a.Value, b.Value)
 				}
-				e, err := ceg.EmbedTarget(t.Context(), o)
-				if err != nil {
-					t.Fatal(err)
-				}
+				e := fatal.Get(ceg.EmbedTarget(t.Context(), o))(t)
 				correct, all := 0, 0
 				for i, d := range e.Domains {
 					if d != len(e.DomainNames)-1 {

@@ -20,6 +20,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
+	"github.com/ledg-go/ledg/internal/fatal"
 	"github.com/ledg-go/ledg/plots/tsne"
 )
 
@@ -29,9 +30,7 @@ func runOn(t *testing.T, c ceg.Config, o ceg.Options) map[string]string {
 	if o.Dir == "" {
 		o.Dir = filepath.Join(t.TempDir(), "run")
 	}
-	if _, err := ceg.Run(t.Context(), c, o); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(ceg.Run(t.Context(), c, o))(t)
 	return outcome(t, o.Dir)
 }
 
@@ -52,23 +51,15 @@ func TestRunsOnXLAAreReproducible(t *testing.T) {
 	c := tiny(t, "ceg", config.Authors)
 	dir := filepath.Join(t.TempDir(), "whole")
 	whole := runOn(t, c, ceg.Options{Dir: dir, Backend: spec})
-	r, err := result.ReadResult(os.DirFS(dir), result.ResultFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fatal.Get(result.ReadResult(os.DirFS(dir), result.ResultFile))(t)
 	if e := r.Engines; len(e) != 1 || e[0].Backend != "xla:cpu" || len(e[0].PluginSHA256) != 64 || e[0].PluginAPI == "" || e[0].Hardware == "" || e[0].Software == "" {
 		t.Errorf("the result names the engines %+v", e)
 	}
 
 	t.Run("killed", func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "killed")
-		raw, err := json.Marshal(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(dir+".json", raw, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		raw := fatal.Get(json.Marshal(c))(t)
+		fatal.If(t, os.WriteFile(dir+".json", raw, 0o644))
 		for _, at := range []string{"epoch 1 step 2", "epoch 2 done", ""} {
 			if err := killAt(dir, spec, at); err != nil {
 				t.Fatalf("killed at %q: %v", at, err)
@@ -78,9 +69,7 @@ func TestRunsOnXLAAreReproducible(t *testing.T) {
 	})
 	t.Run("plugin deleted", func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), filepath.Base(os.Getenv(enginetest.XLAVariable)))
-		if err := copyFile(os.Getenv(enginetest.XLAVariable), file); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, copyFile(os.Getenv(enginetest.XLAVariable), file))
 		deleted := false
 		got := runOn(t, c, ceg.Options{Backend: "xla:" + file, Observe: func(e ceg.Event) {
 			if e.Done && !deleted {
@@ -151,14 +140,8 @@ func copyFile(from, to string) error {
 func TestEmbeddingOnXLA(t *testing.T) {
 	spec := enginetest.XLA(t)
 	dir := stopAfter(t, tiny(t, "ceg", config.Authors), ceg.Options{Backend: spec}, 1)
-	e, err := ceg.Embed(t.Context(), ceg.Options{Dir: dir, Backend: spec})
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := ceg.Embed(t.Context(), ceg.Options{Dir: dir, Backend: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := fatal.Get(ceg.Embed(t.Context(), ceg.Options{Dir: dir, Backend: spec}))(t)
+	other := fatal.Get(ceg.Embed(t.Context(), ceg.Options{Dir: dir, Backend: "go"}))(t)
 	largest := float32(0)
 	for i, v := range e.Features.Data {
 		largest = max(largest, v)
@@ -171,10 +154,7 @@ func TestEmbeddingOnXLA(t *testing.T) {
 	}
 	const rows = 200
 	x := blas32.General{Rows: rows, Cols: e.Features.Cols, Stride: e.Features.Stride, Data: e.Features.Data}
-	m, err := tsne.Embed(t.Context(), x, tsne.Config{Seed: 1, Iterations: 50}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := fatal.Get(tsne.Embed(t.Context(), x, tsne.Config{Seed: 1, Iterations: 50}, nil))(t)
 	if m.Y.Rows != rows || m.Y.Cols != 2 {
 		t.Errorf("the map is %dx%d", m.Y.Rows, m.Y.Cols)
 	}

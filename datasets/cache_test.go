@@ -10,16 +10,14 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets/rgb"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestPrepareDamagedCache(t *testing.T) {
 	_, d := twelve(t)
 	dir := t.TempDir()
 	im, _ := mustPrepare(t, d, dir)
-	whole, err := os.ReadFile(im.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := fatal.Get(os.ReadFile(im.Path()))(t)
 	edit := func(at int) []byte {
 		b := bytes.Clone(whole)
 		b[at] ^= 0x10
@@ -37,13 +35,9 @@ func TestPrepareDamagedCache(t *testing.T) {
 		"zeros":              make([]byte, len(whole)),
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := os.WriteFile(im.Path(), data, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.WriteFile(im.Path(), data, 0o666))
 			leftover := im.Path() + ".123.tmp"
-			if err := os.WriteFile(leftover, nil, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.WriteFile(leftover, nil, 0o666))
 			again, n := mustPrepare(t, d, dir)
 			if n != 12 {
 				t.Errorf("%d images decoded, want 12", n)
@@ -56,14 +50,9 @@ func TestPrepareDamagedCache(t *testing.T) {
 	}
 	t.Run("while open", func(t *testing.T) {
 		open, _ := mustPrepare(t, d, dir)
-		f, err := os.OpenFile(open.Path(), os.O_WRONLY, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := fatal.Get(os.OpenFile(open.Path(), os.O_WRONLY, 0))(t)
 		defer f.Close()
-		if _, err := f.WriteAt([]byte{1, 2, 3}, headBytes(12)); err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(f.WriteAt([]byte{1, 2, 3}, headBytes(12)))(t)
 		wantError(t, open.Read(0, rgb.New(8, 8)), open.Path(), "image 0", "damaged", "it is deleted")
 		if err := open.Read(1, rgb.New(8, 8)); err != nil {
 			t.Error(err)
@@ -86,10 +75,7 @@ func TestPrepareProcesses(t *testing.T) {
 	const variable = "LEDG_TEST_PREPARE"
 	if where := os.Getenv(variable); where != "" { // this is a child
 		root, dir, _ := strings.Cut(where, "|")
-		d, _, err := Open("folder", root, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d, _ := fatal.Get2(Open("folder", root, Options{}))(t)
 		im, n := mustPrepare(t, d, dir)
 		wantPixels(t, im, d)
 		fmt.Printf("decoded %d\n", n)
@@ -129,16 +115,11 @@ func TestPrepareProcesses(t *testing.T) {
 
 func BenchmarkRead(b *testing.B) {
 	_, d := twelve(b)
-	im, err := Prepare(b.Context(), d, 64, b.TempDir(), nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	im := fatal.Get(Prepare(b.Context(), d, 64, b.TempDir(), nil))(b)
 	defer im.Close()
 	m := rgb.New(64, 64)
 	b.SetBytes(int64(len(m.Pix)))
 	for b.Loop() {
-		if err := im.Read(5, m); err != nil {
-			b.Fatal(err)
-		}
+		fatal.If(b, im.Read(5, m))
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A Camtrap DP package is read by its observations or by its datapackage.json: photos, classes,
@@ -16,27 +18,17 @@ func TestCamtrap(t *testing.T) {
 	write := func(name, text string) string {
 		t.Helper()
 		path := filepath.Join(root, name)
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(path, []byte(text), 0o666))
 		return path
 	}
 	const head = "observationID,mediaID,eventID,observationLevel,observationType,scientificName\n"
 	observations := write("observations.csv", head+"1,a,ev,media,animal,Vulpes vulpes\n2,b,ev,media,blank,\n3,c,ew,media,animal,Vulpes vulpes\n4,c,ew,media,animal,Capreolus capreolus\n5,,ew,event,animal,Vulpes vulpes\n6,d,,media,unclassified,NA\n")
-	if _, err := ReadTable(observations, ColumnNames{}); err == nil || !strings.Contains(err.Error(), "media.csv") {
-		t.Errorf("without media.csv: %v", err)
-	}
+	fatal.Says(t, fatal.Err(ReadTable(observations, ColumnNames{})), "media.csv")
 	write("media.csv", "mediaID,deploymentID,filePath,fileName,fileMediatype\na,d1,media/e/1.png,1.png,image/png\nb,d1,media/e/2.png,2.png,image/png\nc,d2,media/w/1.png,1.png,image/png\nd,d2,media/w/2.png,2.png,image/png\nv,d2,media/w/3.mp4,3.mp4,video/mp4\n")
 	write("deployments.csv", "deploymentID,locationID,locationName\nd1,,East\nd2,west,West\n")
 	for _, path := range []string{observations, write("datapackage.json", `{"profile":"x/camtrap-dp-profile.json","resources":[{"name":"observations","path":"observations.csv"},{"name":"media","path":["media.csv"]}]}`)} {
-		table, err := ReadTable(path, ColumnNames{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		d, truth, err := Open("folder", filepath.Join(root, "media"), Options{Labels: table.Labels, Layout: "**/{name}"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := fatal.Get(ReadTable(path, ColumnNames{}))(t)
+		d, truth := fatal.Get2(Open("folder", filepath.Join(root, "media"), Options{Labels: table.Labels, Layout: "**/{name}"}))(t)
 		want := []string{"e/1.png East Vulpes vulpes train", "e/2.png East blank train", "w/1.png west ? train", "w/2.png west ? train"}
 		if got := describe(d, truth); !slices.Equal(got, want) || d.Groups[0] != d.Groups[1] || len(d.Notes) != 0 {
 			t.Errorf("%q, groups %v, notes %q, want %q", got, d.Groups, d.Notes, want)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // messyFolder has one of everything that Check reports.
@@ -22,11 +24,7 @@ func messyFolder(t testing.TB) (*Dataset, Truth) {
 	half.Data = half.Data[:len(half.Data)/2]
 	fsys["photo/cat/half.jpg"] = half
 	fsys["photo/cat/note.txt"] = &fstest.MapFile{Data: []byte("some text")}
-	d, truth, err := Folder(fsys, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d, truth
+	return fatal.Get2(Folder(fsys, Options{}))(t)
 }
 
 const messyReport = `folder: 8 images in 2 sites of 2 classes (6 train, 2 val)
@@ -63,15 +61,12 @@ func TestCheckWithoutLabels(t *testing.T) {
 func TestCheck(t *testing.T) {
 	d, truth := messyFolder(t)
 	calls := 0
-	r, err := Check(t.Context(), d, truth, func(done, total int) {
+	r := fatal.Get(Check(t.Context(), d, truth, func(done, total int) {
 		calls++
 		if done != calls || total != 8 {
 			t.Errorf("progress says %d of %d after %d calls", done, total, calls)
 		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	if got := r.String(); got != messyReport {
 		t.Errorf("got\n%s\nwant\n%s", got, messyReport)
 	}
@@ -79,10 +74,7 @@ func TestCheck(t *testing.T) {
 	if n, err := r.WriteTo(&b); err != nil || n != int64(len(messyReport)) || b.String() != messyReport {
 		t.Errorf("WriteTo wrote %d bytes, %v", n, err)
 	}
-	text, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := fatal.Get(json.Marshal(r))(t)
 	var back Report
 	if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(*r, back) {
 		t.Errorf("JSON %s, %v", text, err)
@@ -108,28 +100,16 @@ func TestCheckErrors(t *testing.T) {
 }
 
 func TestCheckGenerated(t *testing.T) {
-	d, truth, err := NewGenerated("toy", []string{"a", "b"}, []string{"x", "y"}, sixExamples, sixClasses, drawSix, "k")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := Check(t.Context(), d, truth, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, truth := fatal.Get2(NewGenerated("toy", []string{"a", "b"}, []string{"x", "y"}, sixExamples, sixClasses, drawSix, "k"))(t)
+	r := fatal.Get(Check(t.Context(), d, truth, nil))(t)
 	if len(r.Identical) != 0 || !strings.HasSuffix(r.String(), "nothing else to report.\n") {
 		t.Errorf("report:\n%s", r)
 	}
 }
 
 func TestRealCheck(t *testing.T) {
-	d, truth, err := Open("pacs", pacsRoot(t), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := Check(t.Context(), d, truth, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, truth := fatal.Get2(Open("pacs", pacsRoot(t), Options{}))(t)
+	r := fatal.Get(Check(t.Context(), d, truth, nil))(t)
 	if len(r.Unreadable)+len(r.Missing)+len(r.Differences) != 0 {
 		t.Errorf("report:\n%s", r)
 	}

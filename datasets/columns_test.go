@@ -5,15 +5,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // labelled returns the labels of a table as "id=class@site#group/split".
 func labelled(t *testing.T, name, text string, names ColumnNames) (got, note string, err error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path, []byte(text), 0o666))
 	table, err := ReadTable(path, names)
 	var rows []string
 	for _, l := range table.Labels {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets/rgb"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // sixExamples are those of generatedSet: three a domain, of classes 0, 1, 0.
@@ -24,10 +25,7 @@ func drawSix(i int) (*rgb.Image, error) { return noise(uint64(i), 10, 10), nil }
 
 func generatedSet(t testing.TB, key string) *Dataset {
 	t.Helper()
-	d, _, err := NewGenerated("toy", []string{"a", "b"}, []string{"x", "y"}, sixExamples, sixClasses, drawSix, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, _ := fatal.Get2(NewGenerated("toy", []string{"a", "b"}, []string{"x", "y"}, sixExamples, sixClasses, drawSix, key))(t)
 	return d
 }
 
@@ -62,9 +60,7 @@ func TestNewGeneratedErrors(t *testing.T) {
 func TestOpenErrors(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(file, nil, 0o666))
 	for _, c := range []struct {
 		name, root string
 		opts       Options

@@ -9,16 +9,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestPrepareNoticesChanges(t *testing.T) {
 	fsys, _ := twelve(t)
 	root, dir := onDisk(t, fsys), t.TempDir()
 	load := func() *Dataset {
-		d, _, err := Open("folder", root, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d, _ := fatal.Get2(Open("folder", root, Options{}))(t)
 		return d
 	}
 	im, n := mustPrepare(t, load(), dir)
@@ -46,10 +45,7 @@ func TestPrepareNoticesChanges(t *testing.T) {
 	}
 	// A file only touched, or copied elsewhere, is the same content.
 	other := onDisk(t, fsys)
-	d, _, err := Open("folder", other, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, _ := fatal.Get2(Open("folder", other, Options{}))(t)
 	if im, n := mustPrepare(t, d, dir); n != 0 || im.Path() != first {
 		t.Errorf("for a copy %d images were decoded, to %s", n, im.Path())
 	}
@@ -62,16 +58,11 @@ func TestPrepareNoticesChanges(t *testing.T) {
 	for _, f := range cacheFiles(t, dir) {
 		os.Remove(f)
 	}
-	im, err = Prepare(t.Context(), load(), 8, dir, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	im = fatal.Get(Prepare(t.Context(), load(), 8, dir, nil))(t)
 	defer im.Close()
 	wantPixels(t, im, load())
 	// A damaged index is done without.
-	if err := os.WriteFile(indexPath(dir, "folder", root), []byte(indexHead+"\nnonsense\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(indexPath(dir, "folder", root), []byte(indexHead+"\nnonsense\n"), 0o666))
 	if _, n := mustPrepare(t, load(), dir); n != 0 {
 		t.Errorf("with a damaged index %d images were decoded", n)
 	}
@@ -86,27 +77,19 @@ func TestOpenRemembersImages(t *testing.T) {
 	writeFile(t, note, []byte("a note"), old)
 	load := func() *Dataset {
 		t.Helper()
-		d, _, err := Open("folder", root, Options{CacheDir: dir})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d, _ := fatal.Get2(Open("folder", root, Options{CacheDir: dir}))(t)
 		return d
 	}
 	mustPrepare(t, load(), dir)
 	known := filepath.Join(root, "d0/c0/00.png")
-	info, err := os.Stat(known)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := fatal.Get(os.Stat(known))(t)
 	// Of the same size and time: it passes for the image that it was.
 	writeFile(t, known, bytes.Repeat([]byte("x"), int(info.Size())), info.ModTime())
 	if d := load(); d.Len() != 12 || len(d.Skipped) != 1 {
 		t.Errorf("%d images, skipped %v; want 12, and the note skipped", d.Len(), d.Skipped)
 	}
 	// Of another time: it is looked into.
-	if err := os.Chtimes(known, old, old); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Chtimes(known, old, old))
 	if d := load(); d.Len() != 11 || len(d.Skipped) != 2 {
 		t.Errorf("%d images, skipped %v; want 11, and two skipped", d.Len(), d.Skipped)
 	}
@@ -122,9 +105,7 @@ func uncompressed(t testing.TB, n uint64) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	encoder := png.Encoder{CompressionLevel: png.NoCompression}
-	if err := encoder.Encode(&b, noise(n, 6, 6).ToImage()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, encoder.Encode(&b, noise(n, 6, 6).ToImage()))
 	return b.Bytes()
 }
 

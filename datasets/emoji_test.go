@@ -5,14 +5,12 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets/emoji"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Every artist drew the same emoji, and the split is by emoji, of about a tenth.
 func TestEmojiIsPairedAndSplitByConcept(t *testing.T) {
-	d, truth, err := Open("emoji", "", Options{Seed: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, truth := fatal.Get2(Open("emoji", "", Options{Seed: 3}))(t)
 	if d.Len() != 4*784 || len(d.Domains) != 4 || len(d.Classes) != 16 || d.Groups != nil {
 		t.Fatalf("%d images, domains %v, classes %v, groups %v", d.Len(), d.Domains, d.Classes, d.Groups)
 	}
@@ -47,10 +45,7 @@ func TestEmojiIsPairedAndSplitByConcept(t *testing.T) {
 // A second seed draws another split, and the same seed the same.
 func TestEmojiSplitFollowsSeed(t *testing.T) {
 	splits := func(seed uint64) (list []Split) {
-		d, _, err := Emoji(Options{Seed: seed})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d, _ := fatal.Get2(Emoji(Options{Seed: seed}))(t)
 		for _, e := range d.Examples {
 			list = append(list, e.Split)
 		}
@@ -71,16 +66,10 @@ func TestEmojiSplitFollowsSeed(t *testing.T) {
 
 // No two images of a domain are the same file, and every one is 64 x 64.
 func TestEmojiImages(t *testing.T) {
-	d, _, err := Emoji(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, _ := fatal.Get2(Emoji(Options{}))(t)
 	seen := map[string]string{}
 	for i, e := range d.Examples {
-		m, err := d.Image(i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := fatal.Get(d.Image(i))(t)
 		if m.Width != 64 || m.Height != 64 {
 			t.Errorf("%s is %d x %d", e.ID, m.Width, m.Height)
 		}
@@ -95,14 +84,8 @@ func TestEmojiImages(t *testing.T) {
 // The features that scripts/demo.sh uses are of the embedded images: IDs, classes and domains are
 // the same, and each image can be shown.
 func TestEmojiFeatures(t *testing.T) {
-	images, truth, err := Open("emoji", "", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, labels, err := Open("features", "emoji/lite0.npz", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	images, truth := fatal.Get2(Open("emoji", "", Options{}))(t)
+	d, labels := fatal.Get2(Open("features", "emoji/lite0.npz", Options{}))(t)
 	f, _ := d.Features()
 	t.Cleanup(func() { f.Close() })
 	if d.Len() != images.Len() || f.Dim != 1280 || len(f.Views) != 1 {
@@ -120,10 +103,7 @@ func TestEmojiFeatures(t *testing.T) {
 			t.Errorf("%s: domain %s, want %s", e.ID, got, want)
 		}
 	}
-	m, err := d.Image(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := fatal.Get(d.Image(0))(t)
 	if m.Width != emoji.Size {
 		t.Errorf("the picture of %s is %d pixels wide, want %d", d.Examples[0].ID, m.Width, emoji.Size)
 	}

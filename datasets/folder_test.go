@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 	"testing/fstest"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestFolder(t *testing.T) {
@@ -100,10 +102,7 @@ func TestFolderErrors(t *testing.T) {
 }
 
 func TestFolderExclude(t *testing.T) {
-	d, _, err := Folder(pictures(t, "d/c/a.png", "d/c/b.png"), Options{Exclude: []string{"d/c/b.png"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, _ := fatal.Get2(Folder(pictures(t, "d/c/a.png", "d/c/b.png"), Options{Exclude: []string{"d/c/b.png"}}))(t)
 	if d.Len() != 1 || !slices.Equal(d.Skipped, []Skipped{{"d/c/b.png", "excluded by request"}}) {
 		t.Errorf("%d examples, skipped %v", d.Len(), d.Skipped)
 	}
@@ -120,10 +119,7 @@ func TestSplit(t *testing.T) {
 	slices.Sort(paths)
 	fsys := pictures(t, paths...)
 	split := func(seed uint64, fsys fs.FS) map[string]Split {
-		d, _, err := Folder(fsys, Options{Seed: seed})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d, _ := fatal.Get2(Folder(fsys, Options{Seed: seed}))(t)
 		m := make(map[string]Split)
 		for _, e := range d.Examples {
 			m[e.ID] = e.Split

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets/glyphs"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func ExampleGlyphs() {
@@ -30,10 +31,7 @@ func ExampleGlyphs() {
 
 func TestGlyphsIsBalanced(t *testing.T) {
 	for _, c := range []struct{ perClass, train, val int }{{0, 54, 6}, {10, 9, 1}, {1, 0, 1}, {7, 6, 1}} {
-		d, truth, err := Glyphs(GlyphsConfig{PerClass: c.perClass})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d, truth := fatal.Get2(Glyphs(GlyphsConfig{PerClass: c.perClass}))(t)
 		var count [4][10][2]int
 		for i, e := range d.Examples {
 			count[e.Domain][truth.Class(i)][e.Split]++
@@ -49,15 +47,9 @@ func TestGlyphsIsBalanced(t *testing.T) {
 }
 
 func TestGlyphsImages(t *testing.T) {
-	d, truth, err := Glyphs(GlyphsConfig{Seed: new(uint64(5)), Size: 24, PerClass: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, truth := fatal.Get2(Glyphs(GlyphsConfig{Seed: new(uint64(5)), Size: 24, PerClass: 3}))(t)
 	for i, e := range d.Examples {
-		m, err := d.Image(i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := fatal.Get(d.Image(i))(t)
 		var index int
 		if _, err := fmt.Sscanf(e.ID, d.Domains[e.Domain]+"/"+d.Classes[truth.Class(i)]+"/%d.png", &index); err != nil {
 			t.Fatalf("%s: %v", e.ID, err)
@@ -71,15 +63,8 @@ func TestGlyphsImages(t *testing.T) {
 
 func TestGlyphsContentKey(t *testing.T) {
 	digestOf := func(c GlyphsConfig) digest {
-		d, _, err := Glyphs(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sum, err := d.source.digest(0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return sum
+		d, _ := fatal.Get2(Glyphs(c))(t)
+		return fatal.Get(d.source.digest(0))(t)
 	}
 	published := digestOf(GlyphsConfig{})
 	if digestOf(GlyphsConfig{Seed: new(uint64(1)), Size: 32, PerClass: 5}) != published {
@@ -107,14 +92,8 @@ func TestGlyphsErrors(t *testing.T) {
 }
 
 func TestOpenGlyphs(t *testing.T) {
-	d, _, err := Open("glyphs", "/no/such/folder", Options{Seed: 9})
-	if err != nil {
-		t.Fatal(err)
-	}
-	published, _, err := Glyphs(GlyphsConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, _ := fatal.Get2(Open("glyphs", "/no/such/folder", Options{Seed: 9}))(t)
+	published, _ := fatal.Get2(Glyphs(GlyphsConfig{}))(t)
 	if !slices.Equal(d.Examples, published.Examples) {
 		t.Error("Open does not return the standard set")
 	}

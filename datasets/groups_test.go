@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // bursts makes a folder of two sites and two classes, each with bursts of three images and some
@@ -52,17 +54,11 @@ func TestGroupsAgainstLeaks(t *testing.T) {
 	root := bursts(t, 10)
 	leaked := 0
 	for seed := range uint64(40) {
-		plain, _, err := Open("folder", root, Options{Seed: seed})
-		if err != nil {
-			t.Fatal(err)
-		}
+		plain, _ := fatal.Get2(Open("folder", root, Options{Seed: seed}))(t)
 		if len(divided(plain)) > 0 {
 			leaked++
 		}
-		d, _, err := Open("folder", root, Options{Seed: seed, Group: burstRule})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d, _ := fatal.Get2(Open("folder", root, Options{Seed: seed, Group: burstRule}))(t)
 		if names := divided(d); len(names) > 0 {
 			t.Errorf("seed %d: %q are in both splits", seed, names)
 		}
@@ -92,10 +88,7 @@ func TestSplitByGroup(t *testing.T) {
 	vals := func(root string, o Options) (ids []string) {
 		t.Helper()
 		o.Group = burstRule
-		d, _, err := Open("folder", root, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d, _ := fatal.Get2(Open("folder", root, o))(t)
 		for _, e := range d.Examples {
 			if e.Split == Val {
 				ids = append(ids, e.ID)
@@ -125,10 +118,7 @@ func TestSplitByGroup(t *testing.T) {
 	last := &unlabelled[len(unlabelled)-1]
 	*last = "a/" + filepath.Base(*last)
 	rule := `(b\d+)_`
-	d, _, err := Open("folder", onDisk(t, pictures(t, unlabelled...)), Options{Group: rule})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, _ := fatal.Get2(Open("folder", onDisk(t, pictures(t, unlabelled...)), Options{Group: rule}))(t)
 	for i, e := range d.Examples {
 		if d.GroupNames[d.Groups[i]] == five[0][len("a/cat/"):len("a/cat/b00")] && e.Split == Val {
 			t.Errorf("%s is for validation, and an image of its group has no class", e.ID)
@@ -163,14 +153,8 @@ func TestGroupColumn(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "labels.csv")
 	read := func(text string) []Label {
 		t.Helper()
-		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		list, err := ReadLabels(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return list
+		fatal.If(t, os.WriteFile(file, []byte(text), 0o666))
+		return fatal.Get(labelsOf(file))(t)
 	}
 	list := read("id,label,group\nnorth/1.png,cat,p1\nnorth/2.png,,p1\n.\\south\\1.png,dog,p2\nnorth/3.png,dog,\n")
 	d, truth, err := Open("folder", root, Options{Labels: list})
@@ -226,18 +210,10 @@ func TestGroupsOfPublishedSplits(t *testing.T) {
 
 func TestReportGroups(t *testing.T) {
 	root := bursts(t, 10)
-	d, truth, err := Open("folder", root, Options{Group: `/(b\d+)_`})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := Check(t.Context(), d, truth, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, truth := fatal.Get2(Open("folder", root, Options{Group: `/(b\d+)_`}))(t)
+	r := fatal.Get(Check(t.Context(), d, truth, nil))(t)
 	var b bytes.Buffer
-	if _, err := r.WriteTo(&b); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(r.WriteTo(&b))(t)
 	for _, want := range []string{"124 images (14 groups)", " (11)", "In brackets: groups. No split divides one. Without a group, and each one of its own: 4 images.",
 		"10 groups of several classes", "b00: cat 6, dog 6", "10 groups in several sites: none of these can be the target"} {
 		if !strings.Contains(b.String(), want) {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/datasets/rgb"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // twelve is a folder data set of twelve images of different sizes.
@@ -23,10 +24,7 @@ func twelve(t testing.TB) (fstest.MapFS, *Dataset) {
 	for i := range 12 {
 		fsys[fmt.Sprintf("d%d/c%d/%02d.png", i%2, i%3, i)] = pngFile(t, noise(uint64(i), 5+i, 9))
 	}
-	d, _, err := Folder(fsys, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, _ := fatal.Get2(Folder(fsys, Options{}))(t)
 	return fsys, d
 }
 
@@ -43,30 +41,21 @@ func onDisk(t testing.TB, fsys fstest.MapFS) string {
 
 func writeFile(t testing.TB, path string, data []byte, modified time.Time) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(path, modified, modified); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.MkdirAll(filepath.Dir(path), 0o777))
+	fatal.If(t, os.WriteFile(path, data, 0o666))
+	fatal.If(t, os.Chtimes(path, modified, modified))
 }
 
 // mustPrepare prepares d at 8 pixels and returns how many images it decoded.
 func mustPrepare(t testing.TB, d *Dataset, dir string) (*Images, int) {
 	t.Helper()
 	decoded := 0
-	im, err := Prepare(t.Context(), d, 8, dir, func(done, total int) {
+	im := fatal.Get(Prepare(t.Context(), d, 8, dir, func(done, total int) {
 		decoded++
 		if done != decoded || total != d.Len() {
 			t.Errorf("progress says %d of %d, want %d of %d", done, total, decoded, d.Len())
 		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	t.Cleanup(func() { im.Close() })
 	return im, decoded
 }
@@ -79,13 +68,8 @@ func wantPixels(t testing.TB, im *Images, d *Dataset) {
 	}
 	got := rgb.New(8, 8)
 	for i := range im.Len() {
-		if err := im.Read(i, got); err != nil {
-			t.Fatal(err)
-		}
-		want, err := d.Image(i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, im.Read(i, got))
+		want := fatal.Get(d.Image(i))(t)
 		if !bytes.Equal(got.Pix, want.Resize(8, 8).Pix) {
 			t.Errorf("pixels of image %d differ", i)
 		}
@@ -120,20 +104,12 @@ func TestPrepare(t *testing.T) {
 
 func tempFiles(t testing.TB, dir string) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.tmp"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
+	return fatal.Get(filepath.Glob(filepath.Join(dir, "*.tmp")))(t)
 }
 
 func cacheFiles(t testing.TB, dir string) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.ledgimg"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
+	return fatal.Get(filepath.Glob(filepath.Join(dir, "*.ledgimg")))(t)
 }
 
 func TestPrepareUnreadable(t *testing.T) {
@@ -169,10 +145,7 @@ func TestPrepareUnreadable(t *testing.T) {
 	for _, id := range names {
 		fsys2[id] = jpg
 	}
-	d, _, err = Folder(fsys2, Options{Exclude: names})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, _ = fatal.Get2(Folder(fsys2, Options{Exclude: names}))(t)
 	im, _ := mustPrepare(t, d, dir)
 	wantPixels(t, im, d)
 }
@@ -185,16 +158,12 @@ func TestPrepareErrors(t *testing.T) {
 		wantError(t, err, fmt.Sprint("size ", size))
 	}
 	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(file, nil, 0o666))
 	_, err := Prepare(t.Context(), d, 8, filepath.Join(file, "cache"), nil)
 	wantError(t, err, "images of folder", file)
 	if os.Getuid() != 0 { // root may write anywhere
 		sealed := filepath.Join(dir, "sealed")
-		if err := os.Mkdir(sealed, 0o555); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.Mkdir(sealed, 0o555))
 		_, err = Prepare(t.Context(), d, 8, sealed, nil)
 		wantError(t, err, sealed, "permission denied")
 	}
@@ -232,31 +201,19 @@ func TestPrepareGenerated(t *testing.T) {
 }
 
 func TestRealPrepare(t *testing.T) {
-	d, _, err := Open("pacs", pacsRoot(t), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, _ := fatal.Get2(Open("pacs", pacsRoot(t), Options{}))(t)
 	dir := t.TempDir()
 	start := time.Now()
-	im, err := Prepare(t.Context(), d, 64, dir, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	im := fatal.Get(Prepare(t.Context(), d, 64, dir, nil))(t)
 	im.Close()
 	built := time.Since(start)
 	start = time.Now()
-	im, err = Prepare(t.Context(), d, 64, dir, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	im = fatal.Get(Prepare(t.Context(), d, 64, dir, nil))(t)
 	defer im.Close()
 	t.Logf("%d images at 64 px: made in %v, opened again in %v", im.Len(), built, time.Since(start))
 	m := rgb.New(64, 64)
 	for i := 0; i < d.Len(); i += 997 {
-		want, err := d.Image(i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := fatal.Get(d.Image(i))(t)
 		if err := im.Read(i, m); err != nil || !bytes.Equal(m.Pix, want.Resize(64, 64).Pix) {
 			t.Errorf("%s: %v", d.Examples[i].ID, err)
 		}

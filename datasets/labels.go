@@ -45,12 +45,6 @@ type Table struct {
 	Note   string
 }
 
-// ReadLabels reads the labels of a file by [ReadTable].
-func ReadLabels(path string) ([]Label, error) {
-	t, err := ReadTable(path, ColumnNames{})
-	return t.Labels, err
-}
-
 // ReadTable reads a file of labels. The columns of a CSV file (.csv or .tsv; see package sheet) are
 // chosen by [ReadColumns]. A JSON Lines file (.jsonl) has an object with the fields id (or path, file_name),
 // label (or class), site, group and split on each line. Lines with an id alone are ignored: a list of queries is a valid file

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // mixedFolder has images with and without class folders.
@@ -77,10 +79,7 @@ func TestSplitFewLabels(t *testing.T) {
 		{"four labels", pictures(t, names...), Options{Labels: list[:4]}, "cat 1"},
 		{"a label in class folders", folders, Options{Labels: []Label{{ID: "north/dog/1.png", Class: "owl"}}}, "cat 1"},
 	} {
-		d, truth, err := Folder(c.fsys, c.opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d, truth := fatal.Get2(Folder(c.fsys, c.opts))(t)
 		val := make(map[string]int)
 		for i, e := range d.Examples {
 			if e.Split == Val {
@@ -114,9 +113,7 @@ func TestFolderNoneOfThese(t *testing.T) {
 		t.Errorf("a class: %+v, %v", d, err)
 	}
 	twice := append(list, Label{ID: "north/3.png", Class: "cat", Where: "l.csv:9"})
-	if _, _, err := Folder(fsys, Options{Labels: twice}); err == nil || !strings.Contains(err.Error(), `l.csv:9: north/3.png is "cat" here, but "none of these"`) {
-		t.Errorf("two labels: %v", err)
-	}
+	fatal.Says(t, fatal.Err2(Folder(fsys, Options{Labels: twice})), `l.csv:9: north/3.png is "cat" here, but "none of these"`)
 }
 
 func TestFolderLabelErrors(t *testing.T) {
@@ -152,14 +149,8 @@ func TestFolderLabelErrors(t *testing.T) {
 func TestCheckUnlabelled(t *testing.T) {
 	fsys := mixedFolder(t)
 	fsys["south/new\nline.png"] = fsys["north/1.png"]
-	d, truth, err := Folder(fsys, Options{Labels: []Label{{ID: "south/dog/1.png", Class: "cat"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := Check(t.Context(), d, truth, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, truth := fatal.Get2(Folder(fsys, Options{Labels: []Label{{ID: "south/dog/1.png", Class: "cat"}}}))(t)
+	r := fatal.Get(Check(t.Context(), d, truth, nil))(t)
 	const want = `folder: 8 images in 2 sites of 2 classes (3 labelled: 3 train, 0 val; 5 unlabelled)
 
             north  south  all
@@ -189,9 +180,7 @@ func TestLinks(t *testing.T) {
 	}
 	root, outside := onDisk(t, pictures(t, "north/1.png", "south/dog/1.png")), onDisk(t, pictures(t, "secret/x.png"))
 	link := func(to, name string) {
-		if err := os.Symlink(to, filepath.Join(root, name)); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.Symlink(to, filepath.Join(root, name)))
 	}
 	link(filepath.Join(outside, "secret", "x.png"), "north/out.png")
 	link("../south/dog/1.png", "north/inside.png")
@@ -220,7 +209,13 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-func TestReadLabels(t *testing.T) {
+// labelsOf returns the labels of a table whose columns are found.
+func labelsOf(path string) ([]Label, error) {
+	t, err := ReadTable(path, ColumnNames{})
+	return t.Labels, err
+}
+
+func TestReadTable(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct{ name, text, want string }{
 		{"a.csv", "id,label,seconds\na/1,cat,2\n\"a/2,\n\",\"horse, or pony\",\na/3,,\n", "a/1=cat@2 a/2,\n=horse, or pony@3"},
@@ -230,13 +225,8 @@ func TestReadLabels(t *testing.T) {
 		{"a.jsonl", `{"id":"a/1","label":"cat","more":[1]}` + "\n\n" + `{"id":"a/2"}` + "\n" + `{"id":"a/3","label":"dog"}`, "a/1=cat@1 a/3=dog@4"},
 	} {
 		path := filepath.Join(dir, c.name)
-		if err := os.WriteFile(path, []byte(c.text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		list, err := ReadLabels(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(path, []byte(c.text), 0o666))
+		list := fatal.Get(labelsOf(path))(t)
 		var got []string
 		for _, l := range list {
 			got = append(got, l.ID+"="+l.Class+"@"+strings.TrimPrefix(l.Where, path+":"))
@@ -259,19 +249,15 @@ func TestReadLabels(t *testing.T) {
 		{"a.jsonl", `{"id":"a/1","label":3}`, ":1: json"},
 	} {
 		path := filepath.Join(dir, c.name)
-		if err := os.WriteFile(path, []byte(c.text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		_, err := ReadLabels(path)
+		fatal.If(t, os.WriteFile(path, []byte(c.text), 0o666))
+		_, err := ReadTable(path, ColumnNames{})
 		wantError(t, err, c.want)
 	}
 }
 
 func TestReadClasses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "classes.txt")
-	if err := os.WriteFile(path, []byte("\ufeffzebra\r\n\nhorse, or pony\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path, []byte("\ufeffzebra\r\n\nhorse, or pony\n"), 0o666))
 	for list, want := range map[string][]string{path: {"zebra", "horse, or pony"}, "b, a": {"b", "a"}} {
 		if got, err := ReadClasses(list); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %q, %v", list, got, err)
@@ -315,10 +301,8 @@ func FuzzLists(f *testing.F) {
 		dir := t.TempDir()
 		for _, name := range []string{"x.csv", "x.jsonl"} {
 			path := filepath.Join(dir, name)
-			if err := os.WriteFile(path, data, 0o666); err != nil {
-				t.Fatal(err)
-			}
-			list, err := ReadLabels(path)
+			fatal.If(t, os.WriteFile(path, data, 0o666))
+			list, err := labelsOf(path)
 			for _, l := range list {
 				if l.ID == "" || ValidClass(l.Class) != nil || !strings.HasPrefix(l.Where, path) {
 					t.Errorf("%+v", l)

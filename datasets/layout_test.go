@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // crossed are the paths of an image 0.png in every combination of folders.
@@ -63,10 +65,7 @@ func TestRecognise(t *testing.T) {
 			if err != nil || got != c.want {
 				t.Fatalf("%q, %v, want %q", got, err, c.want)
 			}
-			d, truth, err := Folder(c.fsys, Options{Layout: got, Classes: classes})
-			if err != nil {
-				t.Fatal(err)
-			}
+			d, truth := fatal.Get2(Folder(c.fsys, Options{Layout: got, Classes: classes}))(t)
 			if d.Len() != len(c.fsys) || !slices.Equal(d.Domains, strings.Fields(c.sites)) {
 				t.Errorf("%d images of %q, want %d of %s", d.Len(), d.Domains, len(c.fsys), c.sites)
 			}
@@ -138,9 +137,7 @@ func TestLayout(t *testing.T) {
 		"{site}/{class}": "want {name} at its end", "{name}/{class}": "{name}", "{site}/{site}/{name}": "twice",
 		"{place}/{name}": "{place}", "a{class}/{name}": "a{class}", "/{name}": `""`,
 	} {
-		if err := CheckLayout(template, ""); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", template, err, want)
-		}
+		fatal.Says(t, CheckLayout(template, ""), want)
 	}
 	if err := CheckLayout("{site}/{name}", "x"); err == nil {
 		t.Error("sites come from two places")

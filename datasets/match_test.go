@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A name stands for an image only if no folder of it contradicts the image's.
@@ -81,12 +83,8 @@ func TestSettle(t *testing.T) {
 	here := t.TempDir()
 	root := filepath.Join(here, "photos")
 	other := filepath.Join(here, "other", "north", "1.png") // a file here, which is none of the data set
-	if err := os.MkdirAll(filepath.Dir(other), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(other, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.MkdirAll(filepath.Dir(other), 0o777))
+	fatal.If(t, os.WriteFile(other, nil, 0o666))
 	ids := []string{"north/1.png", "north/2.png", "south/3.png"}
 	for _, c := range []struct {
 		names string

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // wholeOfficeHome has as many files per class as the real data set, with only
@@ -52,10 +54,7 @@ func TestOfficeHomeLayouts(t *testing.T) {
 		}, "Art/000_Alarm_Clock/00001.jpg"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d, truth, err := OfficeHome(wholeOfficeHome(c.dir), Options{Seed: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
+			d, truth := fatal.Get2(OfficeHome(wholeOfficeHome(c.dir), Options{Seed: 1}))(t)
 			if d.Len() != 15588 || len(d.Differences) != 0 || len(d.Skipped) != 0 {
 				t.Errorf("%d examples, differences %q, skipped %q", d.Len(), d.Differences, d.Skipped)
 			}
@@ -83,10 +82,7 @@ func TestOfficeHomePart(t *testing.T) {
 		"clipart/val/alarm clock/1.jpg", "clipart/test/Bed/2.jpg", "product/Mug/1.jpg", "real-world/Toothbrush/1.jpg")
 	fsys["imagelist.txt"] = &fstest.MapFile{}
 	fsys["Art/Table/x.gif"] = &fstest.MapFile{Data: []byte("GIF90a..")}
-	d, truth, err := OfficeHome(fsys, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, truth := fatal.Get2(OfficeHome(fsys, Options{}))(t)
 	want := []string{
 		"Art/TV/1.jpg art TV val",
 		"Art/Table/1.jpg art Table val",

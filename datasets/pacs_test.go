@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // smallPACS has one train and one crossval image per cell, and the lists, in
@@ -37,10 +39,7 @@ func TestPACSLayouts(t *testing.T) {
 		{"images", "images/splits"}, {"kfold", "Train val splits and h5py files pre-read"},
 	} {
 		t.Run(c.images+" "+c.lists, func(t *testing.T) {
-			d, truth, err := PACS(smallPACS(t, c.images, c.lists), nil, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d, truth := fatal.Get2(PACS(smallPACS(t, c.images, c.lists), nil, nil))(t)
 			lines := describe(d, truth)
 			if len(lines) != 56 || lines[0] != "art_painting/dog/t 1.jpg art_painting dog train" || lines[55] != "sketch/person/v.jpg sketch person val" {
 				t.Errorf("%d examples: %q ... %q", len(lines), lines[0], lines[len(lines)-1])
@@ -56,10 +55,7 @@ func TestPACSSplitsOption(t *testing.T) {
 	all := smallPACS(t, "images", "elsewhere")
 	_, _, err := PACS(all, nil, nil)
 	wantError(t, err, "data set pacs", "lists are missing", "art_painting_train_kfold.txt", "pacs_kfolds")
-	lists, err := all.Sub("elsewhere")
-	if err != nil {
-		t.Fatal(err)
-	}
+	lists := fatal.Get(all.Sub("elsewhere"))(t)
 	if _, _, err := PACS(all, lists, nil); err != nil {
 		t.Error(err)
 	}
@@ -84,10 +80,7 @@ func TestPACSSkips(t *testing.T) {
 		f.Data = []byte(strings.Join(lines, ""))
 	}
 	fsys["sketch_test_kfold.txt"] = &fstest.MapFile{Data: []byte("sketch/dog/v.jpg 1\n")}
-	d, truth, err := PACS(fsys, nil, []string{"cartoon/guitar/v.jpg"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, truth := fatal.Get2(PACS(fsys, nil, []string{"cartoon/guitar/v.jpg"}))(t)
 	want := []Skipped{
 		{"cartoon/guitar/v.jpg", "excluded by request"},
 		{"photo/dog/extra.jpg", "not in the official lists"},
@@ -154,10 +147,7 @@ func FuzzPACSList(f *testing.F) {
 }
 
 func TestRealPACS(t *testing.T) {
-	d, truth, err := Open("pacs", pacsRoot(t), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, truth := fatal.Get2(Open("pacs", pacsRoot(t), Options{}))(t)
 	if len(d.Differences) != 0 {
 		t.Errorf("differences: %q", d.Differences)
 	}
@@ -175,14 +165,8 @@ func TestRealPACS(t *testing.T) {
 		t.Errorf("%d train and %d val", splits[Train], splits[Val])
 	}
 	// The same files as a plain folder: the bad file is an image like the others.
-	dir, err := pacsImages(os.DirFS(pacsRoot(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, _, err := Open("folder", path.Join(pacsRoot(t), dir), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := fatal.Get(pacsImages(os.DirFS(pacsRoot(t))))(t)
+	f, _ := fatal.Get2(Open("folder", path.Join(pacsRoot(t), dir), Options{}))(t)
 	if f.Len() != 9991 || !slices.Equal(f.Classes, pacsClasses) || !slices.Equal(f.Domains, pacsDomains) {
 		t.Errorf("as a folder: %d examples, %v, %v", f.Len(), f.Domains, f.Classes)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets/rgb"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // sideways is a folder on disk with a photo whose EXIF orientation is 6 and one without.
@@ -15,17 +16,10 @@ func sideways(t testing.TB) (root string) {
 	t.Helper()
 	root = t.TempDir()
 	for name, from := range map[string]string{"north/cat/1.jpg": "jpeg_6.jpg", "north/cat/2.jpg": "jpeg_1.jpg"} {
-		data, err := os.ReadFile(filepath.Join("rgb/testdata/photo", from))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := fatal.Get(os.ReadFile(filepath.Join("rgb/testdata/photo", from)))(t)
 		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		fatal.If(t, os.WriteFile(path, data, 0o666))
 	}
 	return root
 }
@@ -36,26 +30,15 @@ func TestDecoding(t *testing.T) {
 	root, cache := sideways(t), t.TempDir()
 	var caches []string
 	for _, decoding := range []rgb.Decoding{rgb.Stored, rgb.Photo} {
-		d, truth, err := Open("folder", root, Options{Decoding: decoding})
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := d.Image(0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d, truth := fatal.Get2(Open("folder", root, Options{Decoding: decoding}))(t)
+		m := fatal.Get(d.Image(0))(t)
 		upright := m.Height > m.Width
 		if upright != (decoding == rgb.Photo) {
 			t.Errorf("%s: %d x %d pixels", decoding.Word(), m.Width, m.Height)
 		}
-		im, err := Prepare(t.Context(), d, 8, cache, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		im := fatal.Get(Prepare(t.Context(), d, 8, cache, nil))(t)
 		got := rgb.New(8, 8)
-		if err := im.Read(0, got); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, im.Read(0, got))
 		im.Close()
 		want := rgb.New(8, 8)
 		rgb.Fit{Size: 8}.Into(want, m)
@@ -63,10 +46,7 @@ func TestDecoding(t *testing.T) {
 			t.Errorf("%s: the pixels to train on are others than those of the image", decoding)
 		}
 		caches = append(caches, im.Digest())
-		report, err := Check(t.Context(), d, truth, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		report := fatal.Get(Check(t.Context(), d, truth, nil))(t)
 		line := map[rgb.Decoding]string{
 			rgb.Photo:  "\n1 photo with an EXIF orientation is turned upright.\n",
 			rgb.Stored: "\n1 photo with an EXIF orientation is taken as it is stored.\n",
@@ -90,10 +70,7 @@ func TestDecodingOfPublished(t *testing.T) {
 }
 
 func TestSiteDecoding(t *testing.T) {
-	d, _, err := Site(filepath.Join(sideways(t), "north"), []string{"cat"}, false, rgb.Photo)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, _ := fatal.Get2(Site(filepath.Join(sideways(t), "north"), []string{"cat"}, false, rgb.Photo))(t)
 	if m, err := d.Image(0); err != nil || m.Height < m.Width {
 		t.Errorf("%v, %v", m, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing/fstest"
 
 	"github.com/ledg-go/ledg/datasets/rgb"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestNoPhoto(t *testing.T) {
@@ -39,22 +40,14 @@ func TestCheckPictures(t *testing.T) {
 		twelve.SetGray16(i%30, i/30, color.Gray16{uint16(i * 4)})
 	}
 	var b bytes.Buffer
-	if err := png.Encode(&b, twelve); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, png.Encode(&b, twelve))
 	fsys["east/2.png"] = &fstest.MapFile{Data: b.Bytes()}
 	fsys["west/black.png"] = pngFile(t, rgb.New(9, 9))
 	for _, name := range []string{"east/1.png~", "east/2.png.part", "west/.4.png.icloud"} {
 		fsys[name] = fsys["east/1.png"]
 	}
-	d, truth, err := Folder(fsys, Options{Classes: []string{"deer"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := Check(t.Context(), d, truth, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, truth := fatal.Get2(Folder(fsys, Options{Classes: []string{"deer"}}))(t)
+	r := fatal.Get(Check(t.Context(), d, truth, nil))(t)
 	want := []PictureCount{{Domain: "east", Decoded: 2, Narrow: 1, Low: r.Pictures[0].Low, High: r.Pictures[0].High}, {Domain: "west", Decoded: 4, Flat: 1}}
 	if !slices.Equal(r.Pictures, want) || r.Pictures[0].High < 3500 || r.Pictures[0].High > 3600 {
 		t.Errorf("%+v, want %+v", r.Pictures, want)

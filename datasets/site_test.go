@@ -4,10 +4,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets/rgb"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestSite(t *testing.T) {
@@ -15,25 +15,14 @@ func TestSite(t *testing.T) {
 	png := "\x89PNG\r\n\x1a\n" // recognised by its first bytes
 	for name, data := range map[string]string{"b.png": png, "deep/er/a.png": png, "dog/c.png": png, "notes.txt": "no image", ".hidden.png": png} {
 		path := filepath.Join(root, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(data), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		fatal.If(t, os.WriteFile(path, []byte(data), 0o666))
 	}
 	outside := filepath.Join(t.TempDir(), "outside.png")
-	if err := os.WriteFile(outside, []byte(png), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(outside, filepath.Join(root, "link.png")); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(outside, []byte(png), 0o666))
+	fatal.If(t, os.Symlink(outside, filepath.Join(root, "link.png")))
 	ids := func(follow bool) (list []string) {
-		d, truth, err := Site(root, []string{"cat", "dog"}, follow, rgb.Stored)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d, truth := fatal.Get2(Site(root, []string{"cat", "dog"}, follow, rgb.Stored))(t)
 		if truth.Len() != d.Len() || truth.Known() != 0 {
 			t.Errorf("%d of %d classes are known", truth.Known(), d.Len())
 		}
@@ -52,8 +41,6 @@ func TestSite(t *testing.T) {
 		t.Errorf("images with links %v", got)
 	}
 	for dir, want := range map[string]string{filepath.Join(root, "nowhere"): "no such file", t.TempDir(): "there are no images", outside: "not a folder"} {
-		if _, _, err := Site(dir, []string{"cat", "dog"}, false, rgb.Stored); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", dir, err, want)
-		}
+		fatal.Says(t, fatal.Err2(Site(dir, []string{"cat", "dog"}, false, rgb.Stored)), want)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A table names sites, classes and groups of the images in a flat folder, with paths from there,
@@ -19,13 +21,8 @@ func TestSitesOfTable(t *testing.T) {
 		"metadata.csv": "file_name;label;site;group\r1.png;cat;north;a\r2.png;dog;south;b\r3.png;;south;b\r",
 	} {
 		path := filepath.Join(root, name)
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		list, err := ReadLabels(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(path, []byte(text), 0o666))
+		list := fatal.Get(labelsOf(path))(t)
 		d, truth, err := Open("folder", root, Options{Labels: list, Layout: "{name}", Patterns: []string{"*.csv"}})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // beside joins folders of images.
@@ -67,10 +69,7 @@ func TestSplits(t *testing.T) {
 			if err != nil || got != c.template {
 				t.Fatalf("%q, %v, want %q", got, err, c.template)
 			}
-			d, truth, err := Folder(c.fsys, Options{Layout: got, Classes: classes, Labels: c.labels})
-			if err != nil {
-				t.Fatal(err)
-			}
+			d, truth := fatal.Get2(Folder(c.fsys, Options{Layout: got, Classes: classes, Labels: c.labels}))(t)
 			var counts [4]int
 			known := map[string]bool{}
 			for i, e := range d.Examples {
@@ -158,15 +157,9 @@ func TestRareClass(t *testing.T) {
 	}
 	delete(fsys, "north/cat/1.png")
 	for _, rule := range []string{"", `^(north/\w+)/`, `^north/(dog/1|cat)`} {
-		g, err := newGrouper(rule, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := fatal.Get(newGrouper(rule, nil))(t)
 		for seed := range uint64(20) {
-			d, truth, err := Folder(fsys, Options{Seed: seed, groups: g})
-			if err != nil {
-				t.Fatal(err)
-			}
+			d, truth := fatal.Get2(Folder(fsys, Options{Seed: seed, groups: g}))(t)
 			for k, cells := range countCells(d, truth) {
 				for c, n := range cells {
 					if n.total() > 0 && n.Train == 0 {

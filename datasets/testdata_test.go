@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 
 	"github.com/ledg-go/ledg/datasets/rgb"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // noise is an image of w by h pixels drawn from n.
@@ -25,18 +26,14 @@ func noise(n uint64, w, h int) *rgb.Image {
 func pngFile(t testing.TB, m *rgb.Image) *fstest.MapFile {
 	t.Helper()
 	var b bytes.Buffer
-	if err := png.Encode(&b, m.ToImage()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, png.Encode(&b, m.ToImage()))
 	return &fstest.MapFile{Data: b.Bytes()}
 }
 
 func jpegFile(t testing.TB, m *rgb.Image) *fstest.MapFile {
 	t.Helper()
 	var b bytes.Buffer
-	if err := jpeg.Encode(&b, m.ToImage(), nil); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, jpeg.Encode(&b, m.ToImage(), nil))
 	return &fstest.MapFile{Data: b.Bytes()}
 }
 

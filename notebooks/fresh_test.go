@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ledg-go/ledg/internal/fatal"
 	"github.com/ledg-go/ledg/internal/testall"
 )
 
@@ -34,10 +35,7 @@ func TestFresh(t *testing.T) {
 	for _, name := range fromRecords {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			data, err := os.ReadFile(name + ".ipynb")
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := fatal.Get(os.ReadFile(name + ".ipynb"))(t)
 			runs := t.TempDir()
 			now, stored := executeWith(t, data, "LEDG_QUICK=", "LEDG_RUNS="+runs), parse(t, data)
 			for _, p := range now.problems() {
@@ -126,10 +124,7 @@ func TestFigures(t *testing.T) {
 		t.Fatalf("%d figures, %v", len(list), err)
 	}
 	for _, file := range list {
-		stored, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stored := fatal.Get(os.ReadFile(file))(t)
 		now, err := os.ReadFile(filepath.Join(drawn, filepath.Base(file)))
 		if err != nil || !bytes.Equal(now, stored) {
 			t.Errorf("%s is not what the records give (%v); run scripts/figures.sh", file, err)

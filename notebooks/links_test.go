@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 var (
@@ -31,7 +33,7 @@ func slugs(page string) (list []string) {
 // Every link of a page to a file of the repository, or to a heading, leads somewhere.
 func TestLinks(t *testing.T) {
 	links := 0
-	err := filepath.WalkDir("..", func(page string, d fs.DirEntry, err error) error {
+	fatal.If(t, filepath.WalkDir("..", func(page string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -69,10 +71,7 @@ func TestLinks(t *testing.T) {
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if links < 50 {
 		t.Errorf("%d links, want the README's and the results'", links)
 	}

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ledg-go/ledg/internal/fatal"
 	"github.com/ledg-go/ledg/internal/testall"
 )
 
@@ -89,9 +90,7 @@ var tag = regexp.MustCompile(`<[^>]*>`)
 func parse(t *testing.T, data []byte) *notebook {
 	t.Helper()
 	nb := new(notebook)
-	if err := json.Unmarshal(data, nb); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, json.Unmarshal(data, nb))
 	return nb
 }
 
@@ -122,10 +121,7 @@ var machinePath = regexp.MustCompile(`(/home/|/root/|/tmp/|/usr/|/opt/|/srv/|/mn
 func TestCommitted(t *testing.T) {
 	for _, file := range files(t) {
 		t.Run(file, func(t *testing.T) {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := fatal.Get(os.ReadFile(file))(t)
 			if len(data) > maxBytes {
 				t.Errorf("%d bytes, want at most %d", len(data), maxBytes)
 			}
@@ -198,10 +194,7 @@ func TestExecute(t *testing.T) {
 					continue // TestFresh executes it as it is
 				}
 				t.Run(file, func(t *testing.T) {
-					data, err := os.ReadFile(file)
-					if err != nil {
-						t.Fatal(err)
-					}
+					data := fatal.Get(os.ReadFile(file))(t)
 					now := execute(t, data, runs)
 					for _, p := range now.problems() {
 						t.Error(p)
@@ -230,13 +223,10 @@ func TestExecuteFindsProblems(t *testing.T) {
 	for _, s := range sources {
 		cells = append(cells, map[string]any{"cell_type": "code", "metadata": map[string]any{}, "execution_count": nil, "outputs": []any{}, "source": s})
 	}
-	data, err := json.Marshal(map[string]any{
+	data := fatal.Get(json.Marshal(map[string]any{
 		"cells": cells, "nbformat": 4, "nbformat_minor": 4,
 		"metadata": map[string]any{"kernelspec": map[string]any{"name": "gonb", "language": "go", "display_name": "Go"}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	got := execute(t, data, t.TempDir()).problems()
 	if len(got) != len(wants) {
 		t.Fatalf("problems %q, want %d", got, len(wants))
@@ -254,9 +244,7 @@ func needJupyter(t *testing.T) {
 	if err := exec.Command("jupyter", "nbconvert", "--version").Run(); err != nil {
 		t.Skip("notebooks are not executed: there is no jupyter nbconvert here; scripts/notebooks.sh --install gets it")
 	}
-	if err := buildKernel(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, buildKernel())
 }
 
 // buildKernel builds the kernel and what its cells link, once. Built by the first
@@ -280,10 +268,7 @@ func execute(t *testing.T, data []byte, runs string) *notebook {
 // executeWith executes a notebook with variables of the environment.
 func executeWith(t *testing.T, data []byte, environment ...string) *notebook {
 	t.Helper()
-	kernels, err := filepath.Abs("jupyter")
-	if err != nil {
-		t.Fatal(err)
-	}
+	kernels := fatal.Get(filepath.Abs("jupyter"))(t)
 	cmd := exec.CommandContext(t.Context(), "jupyter", "nbconvert", "--log-level=ERROR", "--to=notebook", "--execute", "--allow-errors",
 		"--ExecutePreprocessor.timeout=300", "--ExecutePreprocessor.startup_timeout=300", "--stdin", "--stdout")
 	cmd.Env = append(append(os.Environ(), "JUPYTER_PATH="+kernels, "LEDG_GOPLS="), environment...)

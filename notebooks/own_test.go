@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // ownImports, ownObjective and ownTrain are the cells around a strategy.
@@ -59,13 +61,10 @@ func TestOwnCode(t *testing.T) {
 	for _, s := range sources {
 		cells = append(cells, map[string]any{"cell_type": "code", "metadata": map[string]any{}, "execution_count": nil, "outputs": []any{}, "source": s})
 	}
-	data, err := json.Marshal(map[string]any{
+	data := fatal.Get(json.Marshal(map[string]any{
 		"cells": cells, "nbformat": 4, "nbformat_minor": 4,
 		"metadata": map[string]any{"kernelspec": map[string]any{"name": "gonb", "language": "go", "display_name": "Go"}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	runs := t.TempDir()
 	done := execute(t, data, runs)
 	for _, p := range done.problems() {

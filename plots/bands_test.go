@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // The values 10, 20, 30 have the mean 20 and the standard deviation 10.
@@ -33,17 +35,11 @@ func TestBandOfFigure(t *testing.T) {
 	for b, note := range map[Band]string{CI: "95% Student-t interval", SD: "standard deviation over runs", SE: "standard error of the mean", None: ""} {
 		theme := Print()
 		theme.Band = b
-		g, err := Epochs(theme, d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := fatal.Get(Epochs(theme, d))(t)
 		if want := "Mean of n = 5 runs; band: " + note + "."; note != "" && g.Note != want || note == "" && g.Note != "Mean of n = 5 runs." {
 			t.Errorf("%s: the note is %q, want %q", b, g.Note, want)
 		}
-		c, err := (&looks{theme: theme}).draw(d.Curves[0], false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := fatal.Get((&looks{theme: theme}).draw(d.Curves[0], false))(t)
 		c.clip()
 		if c.high[0] > 100 || c.low[1] < 0 {
 			t.Errorf("%s: the band is %v to %v", b, c.low, c.high)

@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/recorder"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestDots(t *testing.T) {
@@ -16,10 +18,7 @@ func TestDots(t *testing.T) {
 		{"photo", []Curve{values("ceg", 60, 62, 64, 60, 61), values("badge", 50)}},
 		{"sketch", []Curve{values("badge", 98, 99, 100)}},
 	}, References: []Reference{{"chance", 10}}}
-	g, err := Dots(Print(), d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := fatal.Get(Dots(Print(), d))(t)
 	p := g.Panels[0].Plot
 	var labels []string
 	for _, tick := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
@@ -42,10 +41,7 @@ func TestDots(t *testing.T) {
 	}{{[]float64{1, 2, 3, 2, 2}, CI, 1, 7}, {[]float64{1, 2, 3, 2, 2}, None, 0, 7}, {[]float64{1, 2, 3}, CI, 0, 5}, {[]float64{1}, CI, 0, 2}} {
 		theme := Print()
 		theme.Band = c.band
-		dot, err := (&looks{theme: theme}).draw(values("ceg", c.values...), true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		dot := fatal.Get((&looks{theme: theme}).draw(values("ceg", c.values...), true))(t)
 		axes := plot.New()
 		axes.X.Min, axes.X.Max, axes.Y.Min, axes.Y.Max = -1, 1, 0, 4
 		var canvas recorder.Canvas
@@ -68,9 +64,7 @@ func TestDots(t *testing.T) {
 		`no curves (group "photo")`:           {Groups: []Target{{Name: "photo"}}},
 		`"ceg" has 2 points in group "photo"`: {Groups: []Target{{"photo", []Curve{{Name: "ceg", Points: []Point{{X: 1, Values: []float64{1}}, {X: 2, Values: []float64{1}}}}}}}},
 	} {
-		if _, err := Dots(Print(), d); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		fatal.Says(t, fatal.Err(Dots(Print(), d)), want)
 	}
 }
 
@@ -81,14 +75,8 @@ func TestDotsNamesFit(t *testing.T) {
 	for _, name := range names {
 		groups = append(groups, Target{name, []Curve{{Name: "ceg", Points: []Point{{Values: []float64{50}}}}}})
 	}
-	g, err := Dots(Print(), DotsData{Groups: groups})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := g.layout()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := fatal.Get(Dots(Print(), DotsData{Groups: groups}))(t)
+	l := fatal.Get(g.layout())(t)
 	axis := g.Panels[0].Plot.X
 	for i, tick := range axis.Tick.Marker.Ticks(axis.Min, axis.Max) {
 		if w := axis.Tick.Label.Width(tick.Label); w > l.data.X/vg.Length(len(names)) {

@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/recorder"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Labels at the ends are ordered as the lines end, do not overlap, and stay on the axis.
@@ -16,10 +18,7 @@ func TestEndsDoNotOverlap(t *testing.T) {
 	for i, end := range []float64{50, 51, 50.5, 90} {
 		curves = append(curves, Curve{Name: string(rune('a' + i)), Points: []Point{{1, []float64{10}}, {2, []float64{end}}}})
 	}
-	g, err := Epochs(Print(), EpochsData{Curves: curves})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := fatal.Get(Epochs(Print(), EpochsData{Curves: curves}))(t)
 	var canvas recorder.Canvas
 	g.Panels[0].Plot.Draw(draw.NewCanvas(&canvas, 200, 120))
 	at := map[string]vg.Length{}
@@ -50,10 +49,7 @@ func TestFewRunsArePoints(t *testing.T) {
 		for x := range 2 {
 			c.Points = append(c.Points, Point{float64(x), []float64{1, 2, 3, 4, 5}[:n]})
 		}
-		d, err := (&looks{theme: Print()}).draw(c, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := fatal.Get((&looks{theme: Print()}).draw(c, false))(t)
 		p := plot.New()
 		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 6
 		var canvas recorder.Canvas

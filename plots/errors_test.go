@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // TestBadInput spoils one value of good data at a time.
@@ -85,11 +87,7 @@ func TestBadInput(t *testing.T) {
 
 func TestBadGrid(t *testing.T) {
 	good := func() *Grid {
-		g, err := Epochs(Print(), epochsData())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return g
+		return fatal.Get(Epochs(Print(), epochsData()))(t)
 	}
 	for name, spoil := range map[string]func(*Grid){
 		"no panels": func(g *Grid) { g.Panels = nil },
@@ -112,9 +110,7 @@ func TestBadGrid(t *testing.T) {
 	if _, err := good().PNG(0); err == nil {
 		t.Error("no dots per inch is no error")
 	}
-	if err := good().Save(t.TempDir() + "/figure"); err == nil || !strings.Contains(err.Error(), "figure") {
-		t.Errorf("saving without an extension: %v", err)
-	}
+	fatal.Says(t, good().Save(t.TempDir()+"/figure"), "figure")
 	if _, err := NamedTheme("sepia"); err == nil {
 		t.Error("sepia is no error")
 	}

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // To look at the figures of these tests: go test ./plots -figures /tmp/figures
@@ -208,9 +209,7 @@ func TestWriteFigures(t *testing.T) {
 	if *figuresDir == "" {
 		t.Skip("no -figures folder to write to")
 	}
-	if err := os.MkdirAll(*figuresDir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.MkdirAll(*figuresDir, 0o755))
 	for _, theme := range []Theme{Print(), Dark()} {
 		for name, build := range figures(theme) {
 			g, err := build()

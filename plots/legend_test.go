@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/plot/vg"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // The legend has the curves in the order in which they end, then references and marks.
@@ -17,17 +19,11 @@ func TestLegendFollowsTheEnds(t *testing.T) {
 		}
 		return c
 	}
-	g, err := Epochs(Print(), EpochsData{Curves: []Curve{curve("low", 90, 20), curve("high", 10, 80), curve("middle", 50, 50)}, References: []Reference{{"chance", 10}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := fatal.Get(Epochs(Print(), EpochsData{Curves: []Curve{curve("low", 90, 20), curve("high", 10, 80), curve("middle", 50, 50)}, References: []Reference{{"chance", 10}}}))(t)
 	if len(g.Legend) != 1 || g.Legend[0].Name != "chance" { // the curves have their names at their ends
 		t.Errorf("legend %+v, want chance", g.Legend)
 	}
-	g, err = Epochs(Print(), EpochsData{Curves: []Curve{curve("low", 90, 20), curve("high", 10, 80), curve("middle", 50, 50), curve("a", 1, 1), curve("b", 2, 2)}, References: []Reference{{"chance", 10}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g = fatal.Get(Epochs(Print(), EpochsData{Curves: []Curve{curve("low", 90, 20), curve("high", 10, 80), curve("middle", 50, 50), curve("a", 1, 1), curve("b", 2, 2)}, References: []Reference{{"chance", 10}}}))(t)
 	var names []string
 	for _, e := range g.Legend {
 		names = append(names, e.Name)
@@ -35,11 +31,8 @@ func TestLegendFollowsTheEnds(t *testing.T) {
 	if want := []string{"high", "middle", "low", "b", "a", "chance"}; !slices.Equal(names, want) {
 		t.Errorf("legend %q, want %q", names, want)
 	}
-	b, err := Budget(Print(), BudgetData{Targets: []Target{
-		{Name: "a", Curves: []Curve{curve("x", 10, 90), curve("y", 10, 80)}}, {Name: "b", Curves: []Curve{curve("x", 10, 20), curve("y", 10, 80)}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := fatal.Get(Budget(Print(), BudgetData{Targets: []Target{
+		{Name: "a", Curves: []Curve{curve("x", 10, 90), curve("y", 10, 80)}}, {Name: "b", Curves: []Curve{curve("x", 10, 20), curve("y", 10, 80)}}}}))(t)
 	if b.Legend[0].Name != "y" || b.Legend[1].Name != "x" { // as on average
 		t.Errorf("legend %q, %q, want y, x", b.Legend[0].Name, b.Legend[1].Name)
 	}
@@ -49,10 +42,7 @@ func TestLegendFollowsTheEnds(t *testing.T) {
 func TestBandsOfAccuraciesStayWithin(t *testing.T) {
 	c := Curve{Name: "wide", Points: []Point{{X: 1, Values: []float64{1, 2, 30, 1, 2}}, {X: 2, Values: []float64{99, 98, 70, 99, 98}}}}
 	for label, inside := range map[string]bool{accuracyLabel: true, "Seconds": false} {
-		p, err := Print().panel(lines{yLabel: label, curves: []Curve{c}}, &looks{theme: Print()}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := fatal.Get(Print().panel(lines{yLabel: label, curves: []Curve{c}}, &looks{theme: Print()}, nil))(t)
 		if got := p.Plot.Y.Min > -7 && p.Plot.Y.Max < 107; got != inside {
 			t.Errorf("%s: the axis goes from %v to %v", label, p.Plot.Y.Min, p.Plot.Y.Max)
 		}

@@ -10,6 +10,8 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func near(a, b, tolerance float64) bool { return math.Abs(a-b) <= tolerance }
@@ -26,10 +28,7 @@ func TestStudentT(t *testing.T) {
 		{[]float64{3, 1, 2, 5, 4}, 3, 2.776 * math.Sqrt(2.5) / math.Sqrt(5)},
 	} {
 		before := slices.Clone(c.values)
-		iv, err := StudentT(c.values, 0.95)
-		if err != nil {
-			t.Fatal(err)
-		}
+		iv := fatal.Get(StudentT(c.values, 0.95))(t)
 		if iv.N != len(c.values) || !near(iv.Mean, c.mean, 1e-12) || !near(iv.High-iv.Mean, c.half, 1e-3) || !near(iv.Mean-iv.Low, c.half, 1e-3) {
 			t.Errorf("%v: %+v, want %v -/+ %.3f", c.values, iv, c.mean, c.half)
 		}
@@ -111,10 +110,7 @@ func TestRanges(t *testing.T) {
 	theme := Print()
 	panel := func(l lines) *plot.Plot {
 		t.Helper()
-		p, err := theme.panel(l, &looks{theme: theme}, &looks{theme: theme, dash: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := fatal.Get(theme.panel(l, &looks{theme: theme}, &looks{theme: theme, dash: true}))(t)
 		return p.Plot
 	}
 	// n = 2 has no band. n = 5: that of {9, 11, 11, 11, 11} is 10.6 -/+ 1.111.
@@ -141,10 +137,7 @@ func TestRanges(t *testing.T) {
 
 func TestDrawnNumbers(t *testing.T) {
 	l := &looks{theme: Print()}
-	d, err := l.draw(Curve{Name: "a", Points: []Point{{1, []float64{1, 2, 3, 1, 3}}, {2, []float64{5}}}}, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := fatal.Get(l.draw(Curve{Name: "a", Points: []Point{{1, []float64{1, 2, 3, 1, 3}}, {2, []float64{5}}}}, true))(t)
 	if !slices.Equal(d.x, []float64{1, 2}) || !slices.Equal(d.mean, []float64{2, 5}) {
 		t.Errorf("drawn at %v, %v", d.x, d.mean)
 	}
@@ -195,14 +188,8 @@ func TestTitlesFit(t *testing.T) {
 	theme.Text = true
 	height := vg.Length(0)
 	for _, title := range []string{"Short", "MaxHerding then CEG selection + CEG loss (published schedule), features, average of 4 targets"} {
-		g, err := Sensitivity(theme, SensitivityData{Surfaces: []Surface{{Title: title, Cells: []Cell{{1, 1, []float64{50}}, {2, 1, []float64{51}}}}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := g.Encode("svg")
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := fatal.Get(Sensitivity(theme, SensitivityData{Surfaces: []Surface{{Title: title, Cells: []Cell{{1, 1, []float64{50}}, {2, 1, []float64{51}}}}}}))(t)
+		data := fatal.Get(g.Encode("svg"))(t)
 		text := strings.Join(strings.Fields(regexp.MustCompile(`<style>[^<]*</style>|<[^>]*>`).ReplaceAllString(string(data), "")), " ")
 		if !strings.Contains(text, title) {
 			t.Errorf("the figure's texts are %q, want the title %q", text, title)
@@ -220,10 +207,7 @@ func TestHeatMapNumbers(t *testing.T) {
 	s := Surface{Title: "s", Chosen: &[2]float64{2, 0.5}, Cells: []Cell{
 		{2, 0.5, []float64{80, 82}}, {1, 0.5, []float64{70}}, {1, 3, []float64{75}},
 	}, References: []Reference{{"near", 60}, {"far", 50}}}
-	p, note, err := theme.heatMap(s, "v", &looks{theme: theme, dash: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, note := fatal.Get2(theme.heatMap(s, "v", &looks{theme: theme, dash: true}))(t)
 	var labels []string
 	for _, a := range []plot.Axis{p.Plot.X, p.Plot.Y} {
 		for _, k := range a.Tick.Marker.Ticks(0, 1) {
@@ -265,19 +249,10 @@ func TestAxisLabelsFit(t *testing.T) {
 	const x, y = "MaxHerding + FixMatch, upfront (preset ledg), all labels", "MaxHerding then CEG selection + CEG loss (published schedule)"
 	theme := Print()
 	theme.Text = true
-	g, err := Epochs(theme, EpochsData{XLabel: "Labels for " + x, ValueLabel: "Labels for " + y,
-		Curves: []Curve{{Name: "noto", Points: []Point{{20, []float64{30}}, {100, []float64{150}}}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := g.layout()
-	if err != nil {
-		t.Fatal(err)
-	}
-	svg, err := g.Encode("svg")
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := fatal.Get(Epochs(theme, EpochsData{XLabel: "Labels for " + x, ValueLabel: "Labels for " + y,
+		Curves: []Curve{{Name: "noto", Points: []Point{{20, []float64{30}}, {100, []float64{150}}}}}}))(t)
+	l := fatal.Get(g.layout())(t)
+	svg := fatal.Get(g.Encode("svg"))(t)
 	for label, longest := range map[string]vg.Length{"Labels for " + x: g.Width, "Labels for " + y: l.data.Y} {
 		var lines []string
 		for _, m := range regexp.MustCompile(`<text xml:space="preserve" textLength="([0-9.]+)"[^>]*>([^<]*)</text>`).FindAllStringSubmatch(string(svg), -1) {
@@ -304,10 +279,7 @@ func TestSweepChanges(t *testing.T) {
 		References: []Reference{{"other", 41}},
 		Published:  []Published{{"paper", []PublishedPoint{{0.3, 79}, {1, 78.5}}}, {"elsewhere", []PublishedPoint{{1, 50}}}},
 	}
-	got, err := s.changes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := fatal.Get(s.changes())(t)
 	if p := got.Curves[0].Points; !slices.Equal(p[0].Values, []float64{-2, -1}) || !slices.Equal(p[1].Values, []float64{0, 0}) {
 		t.Errorf("the curve changes by %v", p)
 	}
@@ -336,10 +308,7 @@ func TestSurfaceChanges(t *testing.T) {
 		Chosen:     &[2]float64{3, 1},
 		References: []Reference{{"other", 41}},
 	}
-	got, err := s.changes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := fatal.Get(s.changes())(t)
 	if c := got.Cells; !slices.Equal(c[0].Values, []float64{-2, -1}) || !slices.Equal(c[1].Values, []float64{0, 0}) {
 		t.Errorf("the cells change by %v", c)
 	}

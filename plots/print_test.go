@@ -15,6 +15,8 @@ import (
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
 	"gonum.org/v1/plot/vg"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // inflated is a PDF with its compressed streams in clear.
@@ -36,24 +38,15 @@ func checkEmbedded(t *testing.T, svg string) int {
 	t.Helper()
 	list := regexp.MustCompile(`font-weight:(\w+);src:url\(data:font/ttf;base64,([^)]*)\)`).FindAllStringSubmatch(svg, -1)
 	for _, m := range list {
-		data, err := base64.StdEncoding.DecodeString(m[2])
-		if err != nil {
-			t.Fatal(err)
-		}
-		font, err := sfnt.Parse(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := fatal.Get(base64.StdEncoding.DecodeString(m[2]))(t)
+		font := fatal.Get(sfnt.Parse(data))(t)
 		used := ""
 		for _, text := range regexp.MustCompile(`font-weight:`+m[1]+`;[^>]*>([^<]*)</text>`).FindAllStringSubmatch(svg, -1) {
 			used += text[1]
 		}
 		for _, r := range used + "@ß" {
 			var b sfnt.Buffer
-			glyph, err := font.GlyphIndex(&b, r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			glyph := fatal.Get(font.GlyphIndex(&b, r))(t)
 			outline, err := font.LoadGlyph(&b, glyph, fixed.I(10), nil)
 			if drawn := glyph != 0 && err == nil && (len(outline) > 0 || r == ' '); drawn != strings.ContainsRune(used, r) {
 				t.Errorf("weight %s: glyph %d of %q has %d segments, %v; the texts are %q", m[1], glyph, r, len(outline), err, used)
@@ -67,14 +60,8 @@ func TestTextAsText(t *testing.T) {
 	d := EpochsData{Title: "photo", XLabel: "Round", ValueLabel: "Recall γ", Curves: []Curve{{Name: "ceg", Points: []Point{{X: 1, Values: []float64{10}}, {X: 2, Values: []float64{20}}}}}}
 	encode := func(theme Theme, format string) []byte {
 		t.Helper()
-		g, err := Epochs(theme, d)
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := g.Encode(format)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := fatal.Get(Epochs(theme, d))(t)
+		data := fatal.Get(g.Encode(format))(t)
 		again, err := g.Encode(format)
 		if err != nil || !bytes.Equal(data, again) {
 			t.Errorf("%s: the same figure gives other bytes, %v", format, err)
@@ -82,9 +69,7 @@ func TestTextAsText(t *testing.T) {
 		return data
 	}
 	file := filepath.Join(t.TempDir(), "own.ttf")
-	if err := os.WriteFile(file, liberationserifregular.TTF, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(file, liberationserifregular.TTF, 0o600))
 	own, err := LoadFont(file)
 	if err != nil || own != "Liberation Serif" {
 		t.Fatalf("font %q, %v", own, err)
@@ -112,10 +97,6 @@ func TestTextAsText(t *testing.T) {
 	if _, err := LoadFont(filepath.Join(t.TempDir(), "none.ttf")); err == nil {
 		t.Error("a font that is not there is loaded")
 	}
-	if err := os.WriteFile(file, []byte("OTTO"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := LoadFont(file); err == nil || !strings.Contains(err.Error(), "want a TrueType font") {
-		t.Errorf("error %v", err)
-	}
+	fatal.If(t, os.WriteFile(file, []byte("OTTO"), 0o600))
+	fatal.Says(t, fatal.Err(LoadFont(file)), "want a TrueType font")
 }

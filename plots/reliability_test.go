@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestReliability(t *testing.T) {
@@ -11,10 +13,7 @@ func TestReliability(t *testing.T) {
 		{Title: "Source", Curves: []ReliabilityCurve{{"before", []XY{{X: 0.3, Y: 0.2}, {X: 0.9, Y: 0.6}}}, {"after", []XY{{X: 0.3, Y: 0.3}}}}},
 		{Title: "Target", Curves: []ReliabilityCurve{{"before", []XY{{X: 0.5, Y: 0.1}}}, {"after", nil}}},
 	}}
-	g, err := Reliability(Print(), d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := fatal.Get(Reliability(Print(), d))(t)
 	var names []string
 	for _, e := range g.Legend {
 		names = append(names, e.Name)

@@ -22,6 +22,8 @@ import (
 	vgdraw "gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/recorder"
 	"gonum.org/v1/plot/vg/vgimg"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden figures in testdata")
@@ -37,28 +39,18 @@ func each(t *testing.T, f func(t *testing.T, name string, build func() (*Grid, e
 
 func must(t *testing.T, build func() (*Grid, error)) *Grid {
 	t.Helper()
-	g, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return fatal.Get(build())(t)
 }
 
 func pixels(t *testing.T, g *Grid, dpi int) *image.RGBA {
 	t.Helper()
-	b, err := g.PNG(dpi)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := fatal.Get(g.PNG(dpi))(t)
 	return decode(t, b)
 }
 
 func decode(t *testing.T, b []byte) *image.RGBA {
 	t.Helper()
-	m, err := png.Decode(bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := fatal.Get(png.Decode(bytes.NewReader(b)))(t)
 	out := image.NewRGBA(m.Bounds())
 	draw.Draw(out, out.Bounds(), m, image.Point{}, draw.Src)
 	return out
@@ -67,14 +59,8 @@ func decode(t *testing.T, b []byte) *image.RGBA {
 func TestSameDataSameBytes(t *testing.T) {
 	each(t, func(t *testing.T, _ string, build func() (*Grid, error)) {
 		for _, format := range []string{"svg", "pdf"} {
-			a, err := must(t, build).Encode(format)
-			if err != nil {
-				t.Fatal(err)
-			}
-			b, err := must(t, build).Encode(format)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := fatal.Get(must(t, build).Encode(format))(t)
+			b := fatal.Get(must(t, build).Encode(format))(t)
 			if !bytes.Equal(a, b) {
 				t.Errorf("two %s files differ", format)
 			}
@@ -151,16 +137,11 @@ func TestLegendsLeaveDataAlone(t *testing.T) {
 		for i := range without.Panels {
 			without.Panels[i].Legend = nil
 		}
-		l, err := with.layout()
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := fatal.Get(with.layout())(t)
 		var images []draw.Image
 		for _, g := range []*Grid{with, without} { // on canvases of one size
 			c := vgimg.NewWith(vgimg.UseWH(l.width, l.height), vgimg.UseDPI(dpi))
-			if err := g.Draw(vgdraw.New(c)); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, g.Draw(vgdraw.New(c)))
 			images = append(images, c.Image())
 		}
 		cells, _ := l.cells(vg.Point{Y: l.height})
@@ -175,10 +156,7 @@ func TestLegendsLeaveDataAlone(t *testing.T) {
 				}
 			}
 		}
-		bare, err := without.layout()
-		if err != nil {
-			t.Fatal(err)
-		}
+		bare := fatal.Get(without.layout())(t)
 		if !l.spare && l.height <= bare.height {
 			t.Errorf("the figure is %v high with legends, %v without", l.height, bare.height)
 		}
@@ -206,20 +184,12 @@ func TestGolden(t *testing.T) {
 				build = func() (*Grid, error) { return Embedding(Print(), embeddingData(200, 7)) }
 			}
 			g := must(t, build)
-			got, err := g.PNG(72)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := fatal.Get(g.PNG(72))(t)
 			path := filepath.Join("testdata", name+".png")
 			if *update {
-				if err := os.WriteFile(path, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, os.WriteFile(path, got, 0o644))
 			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := fatal.Get(os.ReadFile(path))(t)
 			a, b := decode(t, got), decode(t, want)
 			if a.Bounds() != b.Bounds() || unlike(a, b) > 0.002 {
 				os.WriteFile(path+".got", got, 0o644)
@@ -233,13 +203,8 @@ func TestSave(t *testing.T) {
 	g := must(t, figures(Print())["epochs"])
 	for _, ext := range []string{"svg", "pdf", "PNG"} {
 		path := filepath.Join(t.TempDir(), "figure."+ext)
-		if err := g.Save(path); err != nil {
-			t.Fatal(err)
-		}
-		got, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, g.Save(path))
+		got := fatal.Get(os.ReadFile(path))(t)
 		want, err := g.Encode(strings.ToLower(ext))
 		if err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s: the file differs from the encoded figure (%v)", ext, err)
@@ -286,9 +251,7 @@ func TestInputsStay(t *testing.T) {
 		func() (*Grid, error) { return ContactSheet(Print(), contact) },
 	}
 	for _, b := range build {
-		if _, err := must(t, b).PNG(40); err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(must(t, b).PNG(40))(t)
 	}
 	for i, pair := range [][2]any{
 		{sensitivity, sensitivityData()}, {budget, budgetData()}, {epochs, epochsData()},
@@ -312,10 +275,7 @@ func TestEmbeddingHasOneScale(t *testing.T) {
 		list   []EmbeddingData
 		aspect float64
 	}{{[]EmbeddingData{tall}, tallest}, {[]EmbeddingData{flat, tall}, tallest}, {[]EmbeddingData{flat}, flattest}} {
-		var err error
-		if g, err = Embedding(Print(), c.list...); err != nil {
-			t.Fatal(err)
-		}
+		g = fatal.Get(Embedding(Print(), c.list...))(t)
 		for _, p := range g.Panels {
 			if w, h := p.Plot.X.Max-p.Plot.X.Min, p.Plot.Y.Max-p.Plot.Y.Min; !near(h/w, c.aspect, 1e-6) || g.Aspect != c.aspect {
 				t.Errorf("%v wide, %v high, aspect %v, want %v", w, h, g.Aspect, c.aspect)
@@ -369,10 +329,7 @@ func TestContactSheetPlacesImages(t *testing.T) {
 	for _, c := range want {
 		d.Tiles = append(d.Tiles, Tile{Image: flat(c), Class: "x"})
 	}
-	g, err := ContactSheet(Print(), d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := fatal.Get(ContactSheet(Print(), d))(t)
 	const dpi = 72 // one pixel a point
 	m := pixels(t, g, dpi)
 	side := int((g.Width - 2*margin - sheetGap) / 2)
@@ -407,9 +364,7 @@ func TestThumbnails(t *testing.T) {
 		t.Fatalf("%+v, %v", g, err)
 	}
 	var canvas recorder.Canvas
-	if err := g.Draw(vgdraw.NewCanvas(&canvas, g.Width, g.Width)); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, g.Draw(vgdraw.NewCanvas(&canvas, g.Width, g.Width)))
 	at, pictures := func(i int) vg.Point { return vg.Point{X: 10 + 50*vg.Length(d.Points.Data[2*i]), Y: 10} }, 0
 	for _, a := range canvas.Actions {
 		if _, ok := a.(*recorder.DrawImage); ok {
@@ -424,7 +379,5 @@ func TestThumbnails(t *testing.T) {
 		t.Error(err)
 	}
 	d.Thumbnails = d.Thumbnails[:2]
-	if _, err := Embedding(Print(), d); err == nil || !strings.Contains(err.Error(), "2 thumbnails, want 3") {
-		t.Errorf("error %v, want one on thumbnails", err)
-	}
+	fatal.Says(t, fatal.Err(Embedding(Print(), d)), "2 thumbnails, want 3")
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // trainingData is of a run that has trained 4 of 20 epochs.
@@ -22,10 +24,7 @@ func trainingData() TrainingData {
 func TestTraining(t *testing.T) {
 	d := trainingData()
 	for _, theme := range []Theme{Print(), Dark(), Screen()} {
-		g, err := Training(theme, d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := fatal.Get(Training(theme, d))(t)
 		if len(g.Panels) != 2 || len(g.Legend) != 2 || g.Legend[0].Name != "target" {
 			t.Errorf("%d panels, legend %v; want 2, the target and what was asked", len(g.Panels), g.Legend)
 		}
@@ -41,10 +40,7 @@ func TestTraining(t *testing.T) {
 	d.Title = "Random + CEG loss, upfront, target photo, seed 1"
 	theme := Print()
 	theme.Text = true
-	g, err := Training(theme, d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := fatal.Get(Training(theme, d))(t)
 	if svg, err := g.Encode("svg"); err != nil || !strings.Contains(string(svg), ">"+d.Title+"</text>") {
 		t.Errorf("%v: the title is not on one line over both panels", err)
 	}
@@ -62,10 +58,7 @@ func TestTraining(t *testing.T) {
 func TestTrainingChance(t *testing.T) {
 	d := trainingData()
 	d.Chance = &Reference{Name: "chance, 16 classes", Y: 6.25}
-	g, err := Training(Print(), d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := fatal.Get(Training(Print(), d))(t)
 	if !slices.ContainsFunc(g.Legend, func(e Entry) bool { return e.Name == d.Chance.Name }) {
 		t.Errorf("the legend is %+v", g.Legend)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/active/head"
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // large is a pool of 50,000 samples with 512 features, 65 classes and 3 domains,
@@ -45,9 +46,7 @@ func BenchmarkQuery(b *testing.B) {
 	for _, s := range Strategies(Options{Weights: Gammas(1, 1)}) {
 		b.Run(s.Name(), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := s.Query(c, 500, seed.New(1, "query")); err != nil {
-					b.Fatal(err)
-				}
+				fatal.Get(s.Query(c, 500, seed.New(1, "query")))(b)
 			}
 		})
 	}

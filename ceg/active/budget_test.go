@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestBudget(t *testing.T) {
@@ -23,10 +25,7 @@ func TestBudget(t *testing.T) {
 		{"29%", 100, 29}, // 0.29 * 100 is 28.999999999999996 in float64
 		{"007%", 100, 7},
 	} {
-		b, err := ParseBudget(s.text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := fatal.Get(ParseBudget(s.text))(t)
 		labels, err := b.Labels(s.pool)
 		if err != nil || labels != s.labels {
 			t.Errorf("%s of %d: %d labels, %v; want %d", s.text, s.pool, labels, err, s.labels)
@@ -55,10 +54,7 @@ func TestBudgetRefuses(t *testing.T) {
 		{"5%", 19, "budget 5% of a pool of 19 is less than one label"},
 		{"5%", 0, "less than one label"},
 	} {
-		b, err := ParseBudget(s.text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := fatal.Get(ParseBudget(s.text))(t)
 		if n, err := b.Labels(s.pool); err == nil || !strings.Contains(err.Error(), s.want) {
 			t.Errorf("%s of %d: %d, error %v", s.text, s.pool, n, err)
 		}
@@ -70,9 +66,7 @@ func TestBudgetRefuses(t *testing.T) {
 
 func TestBudgetJSON(t *testing.T) {
 	var v struct{ Budget Budget }
-	if err := json.Unmarshal([]byte(`{"Budget":"2.5%"}`), &v); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, json.Unmarshal([]byte(`{"Budget":"2.5%"}`), &v))
 	if out, err := json.Marshal(v); err != nil || string(out) != `{"Budget":"2.5%"}` {
 		t.Errorf("came back as %s, %v", out, err)
 	}

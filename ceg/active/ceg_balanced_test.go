@@ -3,6 +3,8 @@ package active
 import (
 	"slices"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Domain 1 has the highest S_r of all, so that CEG asks of it alone; BalancedCEG
@@ -16,10 +18,7 @@ func TestBalancedCEGDividesTheLabels(t *testing.T) {
 		Sd: make([]float64, 12),
 	}
 	ceg := CEG{Weights: Gammas(3, 0)}
-	plain, err := ceg.Choose(ids, scores, 6)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := fatal.Get(ceg.Choose(ids, scores, 6))(t)
 	if got := indices(plain); slices.Min(got) < 4 || slices.Max(got) > 9 {
 		t.Errorf("ceg picks %v, want all of domain 1", got)
 	}
@@ -31,10 +30,7 @@ func TestBalancedCEGDividesTheLabels(t *testing.T) {
 		{10, []int{4, 4, 2}}, // domain 2 has no more
 		{12, []int{4, 6, 2}},
 	} {
-		picks, err := BalancedCEG{ceg}.Choose(ids, domains, scores, tc.n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		picks := fatal.Get(BalancedCEG{ceg}.Choose(ids, domains, scores, tc.n))(t)
 		got := make([]int, 3)
 		for _, p := range picks {
 			got[domains[p.Index]]++
@@ -45,10 +41,7 @@ func TestBalancedCEGDividesTheLabels(t *testing.T) {
 	}
 	// The best of each domain come first; the remainder goes to the domain whose next candidate
 	// has the smaller R: (1 + 3)/6 of domain 1 against 4/4 and 4/2.
-	picks, err := BalancedCEG{ceg}.Choose(ids, domains, scores, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	picks := fatal.Get(BalancedCEG{ceg}.Choose(ids, domains, scores, 4))(t)
 	got := indices(picks)
 	if last := picks[3]; last.Index != 8 || last.RankSu != 1 || last.RankSr != 1 || last.R != 4./6 || last.Score != -last.R {
 		t.Errorf("the fourth pick is %+v", last)

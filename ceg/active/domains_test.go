@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestEvenly(t *testing.T) {
@@ -49,10 +50,7 @@ func TestDivisions(t *testing.T) {
 		{Balanced, 11, []int{5, 3, 3}},
 		{Balanced, 12, []int{6, 3, 3}},
 	} {
-		strategy, err := Divide(Probability{Measure: MinMargin}, s.division)
-		if err != nil {
-			t.Fatal(err)
-		}
+		strategy := fatal.Get(Divide(Probability{Measure: MinMargin}, s.division))(t)
 		got := make([]int, 3)
 		for _, p := range query(t, strategy, c, s.n, nil) {
 			got[c.Domains[p.Index]]++
@@ -74,10 +72,7 @@ func TestDivisions(t *testing.T) {
 func TestDividedComparesWithinDomains(t *testing.T) {
 	c := &Candidates{Domains: []int{0, 0, 1, 1}, LabelledDomains: []int{1}, Features: matrix(2, 1, 0, 0, 1, 1, 0, 0, 1), LabelledFeatures: matrix(2, 1, 0)}
 	c.IDs = numbered(4)
-	s, err := Divide(CoreSet{}, ByStratum)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := fatal.Get(Divide(CoreSet{}, ByStratum))(t)
 	picks := indices(query(t, s, c, 2, seed.New(1, "divided")))
 	if picks[1] != 3 {
 		t.Errorf("of domain 1 row %d is picked, want 3, far from its labelled one", picks[1])

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // noise is rows of features that say nothing of their classes.
@@ -25,14 +26,8 @@ func noise(rows, cols int) (Matrix, []int) {
 // is that of labels which it has not seen.
 func TestTemperatureIsOfHeldOutLabels(t *testing.T) {
 	m, classes := noise(80, 60)
-	got, err := heldOutTemperature(m, classes, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := fitHead(m, classes, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := fatal.Get(heldOutTemperature(m, classes, 4))(t)
+	h := fatal.Get(fitHead(m, classes, 4))(t)
 	var logits [][]float64
 	for i := range m.Rows {
 		logits = append(logits, h.LogitsOf(make([]float64, 4), rowOf(m, i)))

@@ -13,6 +13,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/active/head"
 	"github.com/ledg-go/ledg/datasets/arrays/npztest"
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // archive has the arrays of a golden file.
@@ -113,17 +114,11 @@ func goldenExploration(t *testing.T, a archive, c *Candidates) {
 		for tag, weights := range gammas {
 			ceg := s.ceg
 			ceg.Weights = weights
-			scores, err := ceg.Score(c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			scores := fatal.Get(ceg.Score(c))(t)
 			nearAll(t, s.scores+"su", scores.Su, read[float32](a, s.scores+"su"), 1e-6)
 			nearAll(t, s.scores+"sr", scores.Sr, read[float32](a, s.scores+"sr"), 1e-6)
 			nearAll(t, s.diversity+"sd", scores.Sd, read[float32](a, s.diversity+"sd"), 1e-6)
-			all, err := ceg.Query(c, 200, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			all := fatal.Get(ceg.Query(c, 200, nil))(t)
 			su, sr, sd := a.Ints(s.prefix+"rank_su"), a.Ints(s.prefix+"rank_sr"), a.Ints(s.prefix+"rank_sd")
 			r := read[float32](a, s.prefix+"R_"+tag)
 			for _, p := range all {
@@ -141,10 +136,7 @@ func goldenExploration(t *testing.T, a archive, c *Candidates) {
 			// The published code's weights are the gammas times a constant.
 			if tag == "g1_3_g2_1" {
 				ceg.Weights = Weights{Uncertainty: 0.2, Representativeness: 0.6, Diversity: 0.2}
-				picks, err := ceg.Query(c, 20, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				picks := fatal.Get(ceg.Query(c, 20, nil))(t)
 				if want := a.Ints(s.prefix + "top20_" + tag); !slices.Equal(indices(picks), want) {
 					t.Errorf("%spublished weights: picks %v, want %v", s.prefix, indices(picks), want)
 				}
@@ -154,10 +146,7 @@ func goldenExploration(t *testing.T, a archive, c *Candidates) {
 }
 
 func TestGoldenTies(t *testing.T) {
-	data, err := os.ReadFile("testdata/exploration.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(os.ReadFile("testdata/exploration.json"))(t)
 	var golden struct {
 		TieCase struct {
 			Su, Sr, Sd     []float64
@@ -169,14 +158,9 @@ func TestGoldenTies(t *testing.T) {
 			Order          []int
 		} `json:"tie_case"`
 	}
-	if err := json.Unmarshal(data, &golden); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, json.Unmarshal(data, &golden))
 	g := golden.TieCase
-	picks, err := CEG{Weights: Gammas(g.Gamma1, g.Gamma2)}.Choose(numbered(len(g.Su)), Scores{Su: g.Su, Sr: g.Sr, Sd: g.Sd}, len(g.Su))
-	if err != nil {
-		t.Fatal(err)
-	}
+	picks := fatal.Get(CEG{Weights: Gammas(g.Gamma1, g.Gamma2)}.Choose(numbered(len(g.Su)), Scores{Su: g.Su, Sr: g.Sr, Sd: g.Sd}, len(g.Su)))(t)
 	// The reference gives the lower index to the lower of equal scores. Here they are
 	// in another order among themselves, which is the same for all three scores; so
 	// each candidate has a rank that the reference gives to one of its score.
@@ -211,10 +195,7 @@ func TestGoldenProbabilityStrategies(t *testing.T) {
 	a, c := activeGolden(t)
 	for measure, name := range map[Measure]string{MaxEntropy: "entropy", MinMargin: "bvsb", MinConfidence: "least_confidence"} {
 		s := Probability{Measure: measure}
-		picks, err := s.Query(c, 300, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		picks := fatal.Get(s.Query(c, 300, nil))(t)
 		scores := make([]float64, 300)
 		for _, p := range picks {
 			scores[p.Index] = p.Score
@@ -228,10 +209,7 @@ func TestGoldenProbabilityStrategies(t *testing.T) {
 
 func TestGoldenCoreSet(t *testing.T) {
 	a, c := activeGolden(t)
-	picks, err := CoreSet{}.Query(c, 20, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	picks := fatal.Get(CoreSet{}.Query(c, 20, nil))(t)
 	if want := a.Ints("coreset_top20"); !slices.Equal(indices(picks), want) {
 		t.Errorf("picks %v, want %v", indices(picks), want)
 	}
@@ -291,10 +269,7 @@ func TestGoldenBADGE(t *testing.T) {
 			}
 			near(t, fmt.Sprintf("%s distance %d", name, i), got, want, 1e-5*(1+want))
 		}
-		picks, err := BADGE{WithoutBias: !bias}.Query(c, 20, seed.New(1, "badge"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		picks := fatal.Get(BADGE{WithoutBias: !bias}.Query(c, 20, seed.New(1, "badge")))(t)
 		if picks[0].Index != first {
 			t.Errorf("%s: first pick %d, want %d", name, picks[0].Index, first)
 		}

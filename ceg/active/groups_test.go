@@ -8,6 +8,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/active/activetest"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // inGroups gives every candidate the group of its place: the contract holds for a strategy
@@ -31,10 +32,7 @@ func (s inGroups) Query(c *active.Candidates, n int, r *rand.Rand) ([]active.Pic
 func TestGroupedKeepsTheContract(t *testing.T) {
 	o := active.Options{Weights: active.Gammas(3, 1), Classes: 4, TieSeed: 5}
 	for _, name := range []string{"ceg", "ceg-balanced", "uniform", "bvsb", "coreset", "typiclust", "badge"} {
-		s, err := active.ByName(name, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := fatal.Get(active.ByName(name, o))(t)
 		sizes := []int{1, 4}
 		if s.Needs().Has(active.ClassProbs) && name != "badge" { // it compares two that would be of one group
 			sizes = sizes[:1]
@@ -76,15 +74,9 @@ func TestGrouped(t *testing.T) {
 	leaks := 0
 	for _, s := range active.Strategies(active.Options{Weights: active.Gammas(3, 1), Classes: classes, TieSeed: 5}) {
 		for _, d := range []active.Division{active.Pooled, active.ByStratum} {
-			s, err := active.Divide(s, d)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := fatal.Get(active.Divide(s, d))(t)
 			stream := func() *rand.Rand { return rand.New(rand.NewPCG(3, 4)) }
-			plain, err := s.Query(c, groups, stream())
-			if err != nil {
-				t.Fatal(err)
-			}
+			plain := fatal.Get(s.Query(c, groups, stream()))(t)
 			seen := map[int]bool{}
 			for _, p := range plain {
 				if seen[c.Groups[p.Index]] {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func matrix(cols int, v ...float32) Matrix {
@@ -15,11 +16,7 @@ func matrix(cols int, v ...float32) Matrix {
 
 func query(t *testing.T, s Strategy, c *Candidates, n int, r *rand.Rand) []Pick {
 	t.Helper()
-	picks, err := s.Query(c, n, r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return picks
+	return fatal.Get(s.Query(c, n, r))(t)
 }
 
 // Row 0 is the most uncertain, the most representative and the most diverse.
@@ -88,10 +85,7 @@ func TestBatchCEGRanksAgain(t *testing.T) {
 	if first := query(t, s.CEG, c, 1, nil)[0]; picks[0] != first {
 		t.Errorf("first pick %+v, ceg's %+v", picks[0], first)
 	}
-	scores, err := s.Score(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	scores := fatal.Get(s.Score(c))(t)
 	ties := Ties{IDs: c.IDs}
 	u, r := must(t)(Ranks(scores.KeyU, ties)), must(t)(Ranks(scores.KeyR, ties))
 	for k, p := range picks {

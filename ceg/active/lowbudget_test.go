@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/active/cluster"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // testdata/lowbudget.npz holds decisions and values of the strategies for few labels,
@@ -262,10 +263,7 @@ func TestGoldenBAIT(t *testing.T) {
 		return out
 	}
 	for name, equal := range map[string]bool{"bait": false, "bait_equal": true} {
-		b, err := newBait(cluster.SelectRows(l.raw, rows), take(rows), cluster.SelectRows(l.raw, l.labelled), take(l.labelled), l.budget, equal)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := fatal.Get(newBait(cluster.SelectRows(l.raw, rows), take(rows), cluster.SelectRows(l.raw, l.labelled), take(l.labelled), l.budget, equal))(t)
 		l.near(t, name+".start", []float64{b.objective}, relative)
 		if name == "bait" {
 			first := make([]float64, l.x.Rows)
@@ -360,10 +358,7 @@ func TestGoldenCentroids(t *testing.T) {
 		sizes[d]++
 		members[d] = append(members[d], i)
 	}
-	share, err := Stratified(sizes, l.budget)
-	if err != nil {
-		t.Fatal(err)
-	}
+	share := fatal.Get(Stratified(sizes, l.budget))(t)
 	l.equal(t, "kmd.share", share)
 	var picks []int
 	var distances []float64
@@ -402,10 +397,7 @@ func TestGoldenTCM(t *testing.T) {
 			rows, c := l.free(labelled), &Candidates{}
 			c.ClassLogits = cluster.SelectRows(l.Matrix("tcm.logits"+tag, l.classes()), rows)
 			c.IDs = numbered(len(rows))
-			got, err := s.Query(c, batch, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := fatal.Get(s.Query(c, batch, nil))(t)
 			for _, p := range got {
 				picks, scores = append(picks, rows[p.Index]), append(scores, 1-p.Score)
 			}
@@ -425,10 +417,7 @@ func TestGoldenAllocation(t *testing.T) {
 		for c := range len(l.Ints("alloc.sizes")) / k {
 			sizes := l.Ints("alloc.sizes")[c*k : (c+1)*k]
 			for _, b := range budgets {
-				counts, err := divide(sizes, b)
-				if err != nil {
-					t.Fatal(err)
-				}
+				counts := fatal.Get(divide(sizes, b))(t)
 				all = append(all, counts...)
 			}
 		}

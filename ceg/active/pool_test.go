@@ -6,15 +6,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func newTestPool(t testing.TB) *Pool {
 	t.Helper()
-	p, err := NewPool([]string{"a", "b", "c", "d"}, []int{0, 1, 1, 0}, 2, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return fatal.Get(NewPool([]string{"a", "b", "c", "d"}, []int{0, 1, 1, 0}, 2, 3))(t)
 }
 
 func TestPoolLedger(t *testing.T) {
@@ -24,9 +22,7 @@ func TestPoolLedger(t *testing.T) {
 	}
 	ids, classes := []string{"c", "a", "b"}, []int{1, 2, 0}
 	for round, part := range [][2]int{{0, 1}, {1, 1}, {1, 3}} {
-		if err := p.Record("ann", round, ids[part[0]:part[1]], classes[part[0]:part[1]]); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, p.Record("ann", round, ids[part[0]:part[1]], classes[part[0]:part[1]]))
 	}
 	want := []Label{{"c", 1, 0, "ann"}, {"a", 2, 2, "ann"}, {"b", 0, 2, "ann"}}
 	if got := p.Labelled(); !slices.Equal(got, want) {
@@ -68,9 +64,7 @@ func TestPoolRefusesAndStays(t *testing.T) {
 		{"nameless", "no name", "", 1, []string{"b"}, []int{0}},
 	} {
 		p := newTestPool(t)
-		if err := p.Record("ann", 1, []string{"a"}, []int{0}); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, p.Record("ann", 1, []string{"a"}, []int{0}))
 		before := p.Snapshot()
 		err := p.Record(s.oracle, s.round, s.ids, s.classes)
 		if err == nil || !strings.Contains(err.Error(), s.want) {
@@ -96,9 +90,7 @@ func TestNewPoolErrors(t *testing.T) {
 		{`samples 0 and 1 have the same ID "a"`, []string{"a", "a"}, []int{0, 0}, 1, 1},
 		{`"a" is of domain 1, want 0 to 0`, []string{"a"}, []int{1}, 1, 1},
 	} {
-		if _, err := NewPool(s.ids, s.domains, s.domainN, s.classes); err == nil || !strings.Contains(err.Error(), s.want) {
-			t.Errorf("error %v, want one with %q", err, s.want)
-		}
+		fatal.Says(t, fatal.Err(NewPool(s.ids, s.domains, s.domainN, s.classes)), s.want)
 	}
 }
 
@@ -118,9 +110,7 @@ func TestSnapshotRoundTrip(t *testing.T) {
 			list, by = []string{"a"}, "machine"
 		}
 		if p.LabelledCount() < 3 {
-			if err := p.Record(by, 3, list, []int{2, 1}[:len(list)]); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, p.Record(by, 3, list, []int{2, 1}[:len(list)]))
 		}
 	}
 	s := p.Snapshot()
@@ -131,9 +121,7 @@ func TestSnapshotRoundTrip(t *testing.T) {
 
 func TestRestoreRefuses(t *testing.T) {
 	good := newTestPool(t)
-	if err := good.Record("x", 2, []string{"b", "d"}, []int{0, 1}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, good.Record("x", 2, []string{"b", "d"}, []int{0, 1}))
 	for _, s := range []struct {
 		want   string
 		change func(*Snapshot)
@@ -149,24 +137,16 @@ func TestRestoreRefuses(t *testing.T) {
 	} {
 		c := good.Snapshot()
 		s.change(&c)
-		if err := newTestPool(t).Restore(c); err == nil || !strings.Contains(err.Error(), s.want) {
-			t.Errorf("error %v, want one with %q", err, s.want)
-		}
+		fatal.Says(t, newTestPool(t).Restore(c), s.want)
 	}
-	if err := good.Restore(good.Snapshot()); err == nil || !strings.Contains(err.Error(), "2 labels already") {
-		t.Errorf("labels twice: error %v", err)
-	}
+	fatal.Says(t, good.Restore(good.Snapshot()), "2 labels already")
 }
 
 // The error for other samples names one of them, though their names are not in
 // the snapshot.
 func TestOtherSamples(t *testing.T) {
 	pool := func(domain int, ids ...string) *Pool {
-		p, err := NewPool(ids, append(make([]int, len(ids)-1), domain), 2, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
+		return fatal.Get(NewPool(ids, append(make([]int, len(ids)-1), domain), 2, 1))(t)
 	}
 	then := pool(0, "a", "b", "c").Snapshot()
 	for _, s := range []struct {
@@ -256,9 +236,7 @@ func TestLabelsChange(t *testing.T) {
 	if got := strings.Join(p.Gone(), ""); got != "cd" || p.GoneCount() != 2 || p.UnlabelledCount() != len(p.Unlabelled()) || slices.Contains(p.Unlabelled(), "c") || !slices.Contains(p.Unlabelled(), "a") || !p.IsGone("c") {
 		t.Errorf("gone %s, unlabelled %v", got, p.Unlabelled())
 	}
-	if err := p.Record("ann", 1, []string{"c"}, []int{0}); err == nil || !strings.Contains(err.Error(), `"c" has left the pool`) {
-		t.Errorf("a label for what has left: %v", err)
-	}
+	fatal.Says(t, p.Record("ann", 1, []string{"c"}, []int{0}), `"c" has left the pool`)
 	must(p.Record("ann", 1, []string{"a"}, []int{1}))
 	again := newTestPool(t)
 	must(again.Restore(p.Snapshot()))

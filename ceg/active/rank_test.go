@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/active/head"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestRanks(t *testing.T) {
@@ -22,9 +22,7 @@ func TestRanks(t *testing.T) {
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("ranks %v, %v; want %v", got, err, want)
 	}
-	if _, err := Ranks([]float64{1, math.NaN()}, Ties{IDs: numbered(2)}); err == nil || !strings.Contains(err.Error(), "row 1 is NaN") {
-		t.Errorf("NaN: error %v", err)
-	}
+	fatal.Says(t, fatal.Err(Ranks([]float64{1, math.NaN()}, Ties{IDs: numbered(2)})), "row 1 is NaN")
 	if _, err := Ranks([]float64{1, 2}, ties); err == nil {
 		t.Error("no error for two scores of six IDs")
 	}
@@ -91,9 +89,7 @@ func TestChooseErrors(t *testing.T) {
 		{"2 samples queried from 1 candidates", Scores{Su: one, Sr: one, Sd: one}, 2},
 		{"-1 samples queried", Scores{Su: one, Sr: one, Sd: one}, -1},
 	} {
-		if _, err := (CEG{Weights: Gammas(1, 1)}).Choose(ids, s.scores, s.n); err == nil || !strings.Contains(err.Error(), s.want) {
-			t.Errorf("error %v, want one with %q", err, s.want)
-		}
+		fatal.Says(t, fatal.Err((CEG{Weights: Gammas(1, 1)}).Choose(ids, s.scores, s.n)), s.want)
 	}
 }
 
@@ -141,9 +137,7 @@ func TestCheckProbs(t *testing.T) {
 		{"column 1 is 3", []float64{0, 3}},
 		{"sum to 0.5", []float64{0.25, 0.25}},
 	} {
-		if err := CheckProbs(s.p); err == nil || !strings.Contains(err.Error(), s.want) {
-			t.Errorf("%v: error %v", s.p, err)
-		}
+		fatal.Says(t, CheckProbs(s.p), s.want)
 	}
 	if err := CheckProbs([]float64{0.3335, 0.3335, 0.3335}); err != nil { // as half-precision may round
 		t.Error(err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ledg-go/ledg/internal/fatal"
 	"github.com/ledg-go/ledg/internal/testall"
 )
 
@@ -59,15 +60,10 @@ func TestRegisterInPrograms(t *testing.T) {
 	run := func(text string, flags ...string) []string {
 		t.Helper()
 		file := filepath.Join(t.TempDir(), "main.go")
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(file, []byte(text), 0o600))
 		cmd := exec.CommandContext(t.Context(), "go", append(append([]string{"run"}, flags...), file)...)
 		cmd.Stderr = os.Stderr
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := fatal.Get(cmd.Output())(t)
 		return strings.Split(strings.TrimSpace(string(out)), "\n")
 	}
 	code := func(lines []string, name string) string {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // huge is a pool of 100,000 samples with 768 features around 2,000 centres, 345
@@ -59,9 +60,7 @@ func BenchmarkScale(b *testing.B) {
 		b.Run(s.Name(), func(b *testing.B) {
 			for b.Loop() {
 				runtime.GC()
-				if _, err := s.Query(c, 500, seed.New(1, "query")); err != nil {
-					b.Fatal(err)
-				}
+				fatal.Get(s.Query(c, 500, seed.New(1, "query")))(b)
 			}
 			b.ReportMetric(peakGiB(), "GiB")
 		})

@@ -3,11 +3,11 @@ package active_test
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/active/activetest"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // ours are scoring functions and the arrays they read.
@@ -56,10 +56,7 @@ var ours = map[string]struct {
 func TestScoredConform(t *testing.T) {
 	for name, s := range ours {
 		t.Run(name, func(t *testing.T) {
-			scored, err := active.NewScored(name, s.score)
-			if err != nil {
-				t.Fatal(err)
-			}
+			scored := fatal.Get(active.NewScored(name, s.score))(t)
 			if scored.Needs() != s.reads {
 				t.Errorf("it needs %v, want %v", scored.Needs(), s.reads)
 			}
@@ -77,9 +74,7 @@ func TestScoredFlaws(t *testing.T) {
 		"on 12 random candidates: runtime error: index out of range": func(v active.View) []float64 { return []float64{v.Entropy()[99]} },
 		"is +Inf, want a finite number":                              func(v active.View) []float64 { return slices.Repeat([]float64{math.Inf(1)}, v.Len()) },
 	} {
-		if _, err := active.NewScored("mine", score); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		fatal.Says(t, fatal.Err(active.NewScored("mine", score)), want)
 	}
 }
 
@@ -113,10 +108,7 @@ func TestViewByHand(t *testing.T) {
 		}
 		return v.Density()
 	}
-	s, err := active.NewScored("mine", score)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := fatal.Get(active.NewScored("mine", score))(t)
 	s.Reads = active.Features
 	if picks, err := s.Query(c, 3, nil); err != nil || picks[2].ID != "a" || picks[2].Score >= picks[0].Score {
 		t.Errorf("picks %+v, %v", picks, err)

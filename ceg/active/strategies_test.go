@@ -7,6 +7,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/active/activetest"
 	"github.com/ledg-go/ledg/ceg/active/cluster"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestStrategiesConform(t *testing.T) {
@@ -28,10 +29,7 @@ func TestStrategiesConform(t *testing.T) {
 func TestDividedStrategiesConform(t *testing.T) {
 	for _, s := range active.Strategies(active.Options{Weights: active.Gammas(3, 1), Classes: 4}) {
 		for _, d := range active.Divisions()[1:] {
-			divided, err := active.Divide(s, d)
-			if err != nil {
-				t.Fatal(err)
-			}
+			divided := fatal.Get(active.Divide(s, d))(t)
 			t.Run(string(d)+"/"+s.Name(), func(t *testing.T) { activetest.Run(t, divided) })
 		}
 	}

@@ -7,15 +7,13 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/config/configtest"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestParse(t *testing.T) {
 	want := configtest.New(t, "glyphs", "photo", "ceg", config.Authors)
 	want.Seed = 1<<63 + 1 // no float64
-	data, err := json.Marshal(want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(json.Marshal(want))(t)
 	if got, err := config.Parse(data); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}

@@ -2,8 +2,9 @@ package config
 
 import (
 	"reflect"
-	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestShortNames(t *testing.T) {
@@ -21,9 +22,7 @@ func TestShortNames(t *testing.T) {
 		"budgt": "did you mean exploration.budget?", "gama1": "did you mean exploration.gamma1?", "tua": "did you mean generalization.tau?",
 		"momentun": "did you mean optimizer.momentum?", "colour": "there are data.*, ", "x": "there are data.*, ", "": "there are data.*, ",
 	} {
-		if _, err := Lookup(name); err == nil || !strings.Contains(err.Error(), "no such setting; "+want) {
-			t.Errorf("%q: %v, want %s", name, err, want)
-		}
+		fatal.Says(t, fatal.Err(Lookup(name)), "no such setting; "+want)
 	}
 	// No short name is that of two settings, so that each is found.
 	for _, s := range Settings() {
@@ -42,9 +41,7 @@ func TestShortNamesResolve(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v\nwant %+v", got, want)
 	}
-	if _, err := Resolve(Spec{Target: "photo", Set: map[string]any{"epochs": 3, "schedule.epochs": 4}}); err == nil || !strings.Contains(err.Error(), "a setting is said once") {
-		t.Errorf("epochs said twice: %v", err)
-	}
+	fatal.Says(t, fatal.Err(Resolve(Spec{Target: "photo", Set: map[string]any{"epochs": 3, "schedule.epochs": 4}})), "a setting is said once")
 	for name, want := range map[string]string{"margin": "bvsb", "margin-ce": "bvsb-ce", "margin+fixmatch": "bvsb+fixmatch"} {
 		if a, b := Must(Spec{Target: "photo", Method: name, Timing: Early}), Must(Spec{Target: "photo", Method: want, Timing: Early}); !reflect.DeepEqual(a, b) {
 			t.Errorf("%s is %+v, want %s: %+v", name, a, want, b)
@@ -57,15 +54,9 @@ func TestPut(t *testing.T) {
 	put := func(s Spec, list ...any) Config {
 		t.Helper()
 		for i := 0; i < len(list); i += 2 {
-			if err := s.Put(list[i].(string), list[i+1]); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, s.Put(list[i].(string), list[i+1]))
 		}
-		c, err := Resolve(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c
+		return fatal.Get(Resolve(s))(t)
 	}
 	for name, c := range map[string]struct{ got, want Config }{
 		"field":     {put(Spec{Target: "photo", Epochs: 9}, "target", "sketch", "schedule.epochs", 5, "epochs", 6), Must(Spec{Target: "sketch", Epochs: 6})},
@@ -81,7 +72,5 @@ func TestPut(t *testing.T) {
 		}
 	}
 	s := Spec{Target: "photo"}
-	if err := s.Put("epoch", 3); err == nil || !strings.Contains(err.Error(), "did you mean schedule.epochs?") {
-		t.Errorf("error %v", err)
-	}
+	fatal.Says(t, s.Put("epoch", 3), "did you mean schedule.epochs?")
 }

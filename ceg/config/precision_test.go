@@ -1,23 +1,19 @@
 package config
 
 import (
-	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestPrecisionAsText(t *testing.T) {
 	for _, p := range []Precision{TF32, Float32, BFloat16} {
-		text, err := p.MarshalText()
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := fatal.Get(p.MarshalText())(t)
 		q := Precision("other")
 		if err := q.UnmarshalText(text); err != nil || q != p {
 			t.Errorf("%q reads as %q, %v", text, string(q), err)
 		}
 	}
 	var p Precision
-	if err := p.UnmarshalText([]byte("float16")); err == nil || !strings.Contains(err.Error(), "want tf32, float32 or bfloat16") {
-		t.Errorf("float16: got error %v", err)
-	}
+	fatal.Says(t, p.UnmarshalText([]byte("float16")), "want tf32, float32 or bfloat16")
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Every field of Config is a row of the table, every row a field, and every row says what
@@ -72,14 +74,8 @@ func TestOrderDoesNotMatter(t *testing.T) {
 		for _, s := range all {
 			set[s.path] = s.value
 		}
-		c, err := Resolve(Spec{Dataset: "pacs", Target: "sketch", Set: set})
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := json.Marshal(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := fatal.Get(Resolve(Spec{Dataset: "pacs", Target: "sketch", Set: set}))(t)
+		data := fatal.Get(json.Marshal(c))(t)
 		if want == "" {
 			want = string(data)
 		}
@@ -145,20 +141,11 @@ func TestWrongSettings(t *testing.T) {
 
 // One device, said or not, is not in a config, which older versions wrote without; several are.
 func TestDevices(t *testing.T) {
-	setting, err := Lookup("network.devices")
-	if err != nil {
-		t.Fatal(err)
-	}
+	setting := fatal.Get(Lookup("network.devices"))(t)
 	for text, want := range map[string]int{"1": 0, "2": 2} {
-		v, err := setting.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := fatal.Get(setting.Parse(text))(t)
 		c := Must(Spec{Target: "photo", Set: map[string]any{"network.devices": v}})
-		identity, err := c.Identity()
-		if err != nil {
-			t.Fatal(err)
-		}
+		identity := fatal.Get(c.Identity())(t)
 		if got := strings.Contains(string(identity), "devices"); c.Network.Devices != want || got != (want > 0) || setting.Text(c) != text {
 			t.Errorf("%s: %d devices, said as %s, in %s", text, c.Network.Devices, setting.Text(c), identity)
 		}
@@ -198,9 +185,7 @@ func TestNetworkOfAFile(t *testing.T) {
 		"network.lora_alpha: 0, want above 0":      {"network.name": "a.onnx", "network.lora_rank": 4, "network.lora_alpha": 0},
 		"its features come from a network already": {"data.dataset": "features", "network.name": "a.onnx"},
 	} {
-		if _, err := Resolve(Spec{Target: "photo", Set: set}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: error %v, want %q", set, err, want)
-		}
+		fatal.Says(t, fatal.Err(Resolve(Spec{Target: "photo", Set: set})), want)
 	}
 }
 
@@ -219,28 +204,20 @@ func TestParameters(t *testing.T) {
 
 // golden are configs of a version that made them by setters in a fixed order.
 func TestGoldenConfigs(t *testing.T) {
-	data, err := os.ReadFile("testdata/configs.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(os.ReadFile("testdata/configs.jsonl"))(t)
 	n := 0
 	for line := range strings.Lines(string(data)) {
 		var g struct {
 			Set    map[string]any  `json:"set"`
 			Config json.RawMessage `json:"config"`
 		}
-		if err := json.Unmarshal([]byte(line), &g); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, json.Unmarshal([]byte(line), &g))
 		c, err := Resolve(Spec{Set: g.Set})
 		if err != nil {
 			t.Errorf("%v: %v", g.Set, err)
 			continue
 		}
-		got, err := json.Marshal(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := fatal.Get(json.Marshal(c))(t)
 		if string(got) != string(g.Config) {
 			t.Errorf("%v:\n%s, want\n%s", g.Set, got, g.Config)
 		}

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/config/configtest"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestTimingsQueryOnSchedule(t *testing.T) {
@@ -41,9 +41,7 @@ func TestTimingsQueryOnSchedule(t *testing.T) {
 				tc.dataset, tc.preset, tc.timing, c.Schedule.Epochs, c.Exploration.InitialShare, got, tc.initial, tc.want)
 		}
 	}
-	if _, err := config.Resolve(config.Spec{Target: "photo", Timing: "never"}); err == nil || !strings.Contains(err.Error(), `"never", want one of published, early, once`) {
-		t.Errorf("timing never: error %v", err)
-	}
+	fatal.Says(t, fatal.Err(config.Resolve(config.Spec{Target: "photo", Timing: "never"})), `"never", want one of published, early, once`)
 }
 
 // Shares are cut exactly: 0.29 of 100 is 29, although 0.29*100 is less in floating point, and
@@ -86,9 +84,7 @@ func TestValidateNamesWrongShares(t *testing.T) {
 	} {
 		c := configtest.New(t, "glyphs", "photo", "ceg", config.Paper)
 		c.Schedule.QueryAfter, c.Schedule.QueryShares = []int{1, 2}, tc.shares
-		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), tc.want) {
-			t.Errorf("%v: error %v, want one with %q", tc.shares, err, tc.want)
-		}
+		fatal.Says(t, c.Validate(), tc.want)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/evaluate"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // predicted are the classes that the fake networks of these tests predict, by example.
@@ -50,10 +51,7 @@ func each(seen *[]int) evaluate.Each {
 
 func TestAccuracies(t *testing.T) {
 	var seen []int
-	list, err := evaluator(2).Accuracies(t.Context(), each(&seen), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := fatal.Get(evaluator(2).Accuracies(t.Context(), each(&seen), true))(t)
 	if want := []int{0, 3, 4, 5, 6}; !slices.Equal(seen, want) {
 		t.Errorf("the networks saw the examples %v, want those of known classes alone, %v", seen, want)
 	}
@@ -90,10 +88,7 @@ func TestAccuracies(t *testing.T) {
 
 func TestAccuraciesBeforeTheEnd(t *testing.T) {
 	var seen []int
-	list, err := evaluator(2).Accuracies(t.Context(), each(&seen), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := fatal.Get(evaluator(2).Accuracies(t.Context(), each(&seen), false))(t)
 	for _, a := range list {
 		if a.Confusion != nil {
 			t.Errorf("%s has a confusion before the end", a.Domain)
@@ -104,10 +99,7 @@ func TestAccuraciesBeforeTheEnd(t *testing.T) {
 func TestAccuraciesWithoutTarget(t *testing.T) {
 	var seen []int
 	v := evaluator(-1)
-	list, err := v.Accuracies(t.Context(), each(&seen), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := fatal.Get(v.Accuracies(t.Context(), each(&seen), true))(t)
 	for _, a := range list {
 		if a.Split != result.ValSplit {
 			t.Errorf("%s is measured on the split %s, want %s", a.Domain, a.Split, result.ValSplit)
@@ -124,10 +116,7 @@ func TestAccuraciesWithoutTarget(t *testing.T) {
 func TestValidation(t *testing.T) {
 	var seen []int
 	v := evaluator(2)
-	sum, err := v.Validation(t.Context(), each(&seen))
-	if err != nil {
-		t.Fatal(err)
-	}
+	sum := fatal.Get(v.Validation(t.Context(), each(&seen)))(t)
 	if want := []int{0, 3, 4}; !slices.Equal(seen, want) {
 		t.Errorf("the networks saw the examples %v, want %v", seen, want)
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // The table of the article on Cohen's kappa in Wikipedia: of 50 proposals both say yes
@@ -95,9 +97,7 @@ func TestSetRule(t *testing.T) {
 		rule  Rule
 		class string
 	}{{Majority, "cat"}, {Unanimous, ""}, {Unanimous, ""}, {Newest, "dog"}} {
-		if err := l.SetRule(c.rule, "ann", "test"); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, l.SetRule(c.rule, "ann", "test"))
 		for _, l := range []*Ledger{l, open(t, dir, Options{})} {
 			if v := l.image("1"); v.Class != c.class {
 				t.Errorf("%v: %+v", c.rule, v)

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestDamage(t *testing.T) {
@@ -19,9 +21,7 @@ func TestDamage(t *testing.T) {
 	lines := bytes.SplitAfter(whole, []byte("\n"))
 	last := len(whole) - len(lines[3])
 	put := func(b []byte) {
-		if err := os.WriteFile(path, b, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(path, b, 0o666))
 	}
 
 	for n := last; n < len(whole); n++ { // a crash after every byte of the last line
@@ -95,16 +95,12 @@ func TestReplaced(t *testing.T) {
 	l, o := open(t, dir, Options{}), open(t, other, Options{})
 	must[[]Event](t)(l.Append(labelled("1", "cat", "ann"), labelled("2", "cat", "ann")))
 	must[[]Event](t)(o.Append(labelled("3", "dog", "ann")))
-	if err := os.Rename(o.Path(), l.Path()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Rename(o.Path(), l.Path()))
 	e := must[[]Event](t)(l.Append(labelled("4", "dog", "ann")))
 	if e[0].N != 2 || l.image("1").N != 0 || l.image("3").Class != "dog" {
 		t.Errorf("event %d, 1 is %+v", e[0].N, l.image("1"))
 	}
-	if err := os.Truncate(l.Path(), 0); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Truncate(l.Path(), 0))
 	if err := l.Refresh(); err != nil || l.image("3").N != 0 {
 		t.Errorf("%v, 3 is %+v", err, l.image("3"))
 	}
@@ -116,9 +112,7 @@ func TestMendAppendOnly(t *testing.T) {
 	l := open(t, t.TempDir(), Options{})
 	must[[]Event](t)(l.Append(labelled("1", "cat", "ann")))
 	whole := must[[]byte](t)(os.ReadFile(l.path))
-	if err := os.WriteFile(l.path, append(bytes.Clone(whole), `{"n":2,"event":"`...), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(l.path, append(bytes.Clone(whole), `{"n":2,"event":"`...), 0o666))
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	appends := l.file
@@ -161,9 +155,7 @@ func TestBlankLines(t *testing.T) {
 	path := filepath.Join(dir, File)
 	text := must[[]byte](t)(os.ReadFile(path))
 	text = append([]byte("\ufeff\n"), bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n\n"))...)
-	if err := os.WriteFile(path, text, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path, text, 0o666))
 	l = open(t, dir, Options{})
 	if e := must[[]Event](t)(l.Append(labelled("1", "cat", "ann"))); e[0].N != 3 {
 		t.Errorf("event %d", e[0].N)
@@ -195,7 +187,5 @@ func TestDeleted(t *testing.T) {
 		t.Errorf("%q\n%s", said, after)
 	}
 	os.RemoveAll(dir)
-	if _, err := l.Append(labelled("1", "dog", "bob")); err == nil || !strings.Contains(err.Error(), l.Path()) {
-		t.Errorf("error %v", err)
-	}
+	fatal.Says(t, fatal.Err(l.Append(labelled("1", "dog", "bob"))), l.Path())
 }

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // slowly returns what the fold makes of an image, found from all events anew.
@@ -106,10 +108,7 @@ func FuzzFold(f *testing.F) {
 			for _, e := range list {
 				s.apply(e)
 				events = append(events, e)
-				line, err := e.MarshalJSON()
-				if err != nil {
-					t.Fatal(err)
-				}
+				line := fatal.Get(e.MarshalJSON())(t)
 				text.Write(append(line, '\n'))
 			}
 			for _, by := range []string{"0", "1", "2", "3"} {
@@ -178,10 +177,7 @@ func FuzzEvent(f *testing.F) {
 		if e.UnmarshalJSON(data) != nil || e.check() != nil {
 			return
 		}
-		text, err := e.MarshalJSON()
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := fatal.Get(e.MarshalJSON())(t)
 		if err := again.UnmarshalJSON(text); err != nil || bytes.ContainsRune(text, '\n') {
 			t.Fatalf("%s became %s: %v", data, text, err)
 		}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A file that is no ledger is an error of one line, and stays as it is to the byte.
@@ -25,9 +27,7 @@ func TestForeignFile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, File)
-			if err := os.WriteFile(path, []byte(c.text), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.WriteFile(path, []byte(c.text), 0o666))
 			_, err := Open(dir, nil, Options{})
 			wantError(t, err, path+c.want)
 			if len(err.Error()) > 1000 || strings.Contains(err.Error(), "\n") {
@@ -47,9 +47,7 @@ func TestLinkedFile(t *testing.T) {
 	for _, name := range []string{File, LockFile} {
 		for _, text := range []string{"", "a line without its newline", `{"n":1,"event":"bad`} {
 			dir, target := t.TempDir(), filepath.Join(t.TempDir(), "file")
-			if err := os.WriteFile(target, []byte(text), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.WriteFile(target, []byte(text), 0o666))
 			if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
 				t.Skip(err)
 			}
@@ -77,9 +75,7 @@ func TestLinkedLater(t *testing.T) {
 		l := must[*Ledger](t)(Open(dir, nil, Options{}))
 		defer l.Close()
 		path := filepath.Join(dir, name)
-		if err := os.Rename(path, path+".aside"); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.Rename(path, path+".aside"))
 		if err := os.Symlink(target, path); err != nil {
 			t.Skip(err)
 		}
@@ -89,9 +85,7 @@ func TestLinkedLater(t *testing.T) {
 		if _, err := os.Lstat(target); err == nil {
 			t.Errorf("%s: what the link leads to was made", name)
 		}
-		if err := os.Rename(path+".aside", path); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.Rename(path+".aside", path))
 		if _, err := l.Append(label); err != nil {
 			t.Errorf("%s: after the link is gone: %v", name, err)
 		}
@@ -108,9 +102,7 @@ func FuzzOpen(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		dir := t.TempDir()
 		path := filepath.Join(dir, File)
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(path, data, 0o666))
 		l, err := Open(dir, nil, Options{})
 		if err == nil {
 			l.Close()

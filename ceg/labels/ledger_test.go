@@ -11,16 +11,15 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 var classes = []string{"cat", "dog", "horse, or pony"}
 
 func open(t testing.TB, dir string, o Options) *Ledger {
 	t.Helper()
-	l, err := Open(dir, classes, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := fatal.Get(Open(dir, classes, o))(t)
 	t.Cleanup(func() { l.Close() })
 	return l
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestReadFile(t *testing.T) {
@@ -22,15 +23,11 @@ func TestReadFile(t *testing.T) {
 		t.Errorf("digest %s", a)
 	}
 	path := filepath.Join(dir, "other.jsonl")
-	if err := os.WriteFile(path, []byte(`{"id":"1","label":"cat"}`), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path, []byte(`{"id":"1","label":"cat"}`), 0o666))
 	if list := must[[]datasets.Label](t)(ReadFile(path)); len(list) != 1 {
 		t.Errorf("labels %+v", list)
 	}
-	if err := os.WriteFile(l.Path(), []byte(`{"n":1,"event":"odd"}`+"\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(l.Path(), []byte(`{"n":1,"event":"odd"}`+"\n"), 0o666))
 	_, err := ReadFile(l.Path())
 	wantError(t, err, File+":1:")
 	_, err = ReadFile(filepath.Join(dir, "none.jsonl"))

@@ -18,6 +18,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/onnx/imported"
 	"github.com/ledg-go/ledg/ceg/objective"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // residual is a ResNet's beginning and one of its blocks, with a shortcut.
@@ -58,15 +59,9 @@ func TestDevices(t *testing.T) {
 		}
 		return
 	}
-	b, err := engine.Open(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := fatal.Get(engine.Open(spec))(t)
 	defer b.Close()
-	resnet18, err := nets.ResNet(18, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resnet18 := fatal.Get(nets.ResNet(18, 8))(t)
 	values := map[string]map[string][]float32{} // of the weights in files
 	file := func(name string) nets.Backbone {
 		n, err := imported.OpenTrainable("../nets/onnx/imported/testdata/train/"+name+".onnx", "", "", "", 32)
@@ -100,43 +95,27 @@ func TestDevices(t *testing.T) {
 			o.PerDomain, o.Objective = 8, c.objective
 			run := func(on engine.Backend, devices int) (losses []Term, first State) {
 				o.Devices = devices
-				l, err := New(on, o, 1)
-				if err != nil {
-					t.Fatal(err)
-				}
+				l := fatal.Get(New(on, o, 1))(t)
 				defer l.Close()
 				if values := values[c.net.Name]; values != nil {
-					s, err := l.State()
-					if err != nil {
-						t.Fatal(err)
-					}
+					s := fatal.Get(l.State())(t)
 					for i, p := range l.Params() {
 						if v := values[p.Name]; v != nil {
 							s.Weights[i] = v
 						}
 					}
-					if err := l.SetState(s); err != nil {
-						t.Fatal(err)
-					}
+					fatal.If(t, l.SetState(s))
 				}
 				batch := l.RandomBatch()
 				stage := Stage{Reliable: o.Objective.Uses(objective.Reliable)}
 				for step := range 2 {
-					out, err := l.Step(batch, published, stage)
-					if err != nil {
-						t.Fatal(err)
-					}
-					terms, err := out.Terms()
-					if err != nil {
-						t.Fatal(err)
-					}
+					out := fatal.Get(l.Step(batch, published, stage))(t)
+					terms := fatal.Get(out.Terms())(t)
 					losses = append(losses, terms...)
 					if step > 0 {
 						break
 					}
-					if first, err = l.State(); err != nil {
-						t.Fatal(err)
-					}
+					first = fatal.Get(l.State())(t)
 				}
 				for device, list := range l.elsewhere {
 					for i, copied := range list {
@@ -180,10 +159,7 @@ func TestDevices(t *testing.T) {
 			if err != nil || len(files) == 0 {
 				t.Fatalf("XLA wrote no program: %v", err)
 			}
-			raw, err := os.ReadFile(files[len(files)-1])
-			if err != nil {
-				t.Fatal(err)
-			}
+			raw := fatal.Get(os.ReadFile(files[len(files)-1]))(t)
 			program := string(raw)
 			maps := func(images int) string {
 				return regexp.MustCompile(fmt.Sprintf(`f32\[%d,\d+,\d+,\d+\]`, images)).FindString(program)
@@ -217,10 +193,7 @@ func TestDevices(t *testing.T) {
 }
 
 func TestDevicesNeedXLA(t *testing.T) {
-	b, err := engine.Open("go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := fatal.Get(engine.Open("go"))(t)
 	defer b.Close()
 	o := authorsOptions(residual, 32)
 	o.Devices = 2

@@ -16,6 +16,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/nettest"
 	"github.com/ledg-go/ledg/ceg/objective"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // goldenNet is the network of testdata/losses.json.
@@ -49,32 +50,19 @@ func TestLossesGradientsAndStepsMatchPyTorch(t *testing.T) {
 	var expected struct {
 		Expected map[string]map[string]any
 	}
-	raw, err := os.ReadFile(filepath.Join("testdata", "losses.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(raw, &expected); err != nil {
-		t.Fatal(err)
-	}
+	raw := fatal.Get(os.ReadFile(filepath.Join("testdata", "losses.json")))(t)
+	fatal.If(t, json.Unmarshal(raw, &expected))
 	backend := enginetest.Open(t)
 	for _, kind := range enginetest.Kinds(backend) {
 		backend.Kind = kind
 		t.Run(fmt.Sprintf("kind %d", kind), func(t *testing.T) {
 			g := nettest.Open(t, filepath.Join("testdata", "losses.npz"))
-			l, err := New(backend, goldenOptions(), 1)
-			if err != nil {
-				t.Fatal(err)
-			}
-			start, err := l.State()
-			if err != nil {
-				t.Fatal(err)
-			}
+			l := fatal.Get(New(backend, goldenOptions(), 1))(t)
+			start := fatal.Get(l.State())(t)
 			for i, p := range l.params {
 				start.Weights[i] = g.Floats("w0." + inGolden(p.Name))
 			}
-			if err := l.SetState(start); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, l.SetState(start))
 			vector := func(v any) *tensors.Tensor { return tensors.MustFromAnyValue(v) }
 			batch := map[string]*tensors.Tensor{
 				"x_weak": g.Tensor("in.x"), "u_weak": g.Tensor("in.u_weak"), "u_strong": g.Tensor("in.u_strong"), "r_strong": g.Tensor("in.rel"),
@@ -84,10 +72,7 @@ func TestLossesGradientsAndStepsMatchPyTorch(t *testing.T) {
 			}
 			step := func(phase string) {
 				t.Helper()
-				got, err := l.Trace(batch, published, mixing)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := fatal.Get(l.Trace(batch, published, mixing))(t)
 				names := map[string]string{"ce": "L_ce", "ac": "L_ac", "eg_intra": "L_intra", "eg_inter": "L_inter", "eg": "L_eg", "ss": "L_ss", "dd": "L_dd"}
 				if len(got.Terms) != len(names) {
 					t.Errorf("%s: terms %v", phase, got.Terms)
@@ -116,9 +101,7 @@ func TestLossesGradientsAndStepsMatchPyTorch(t *testing.T) {
 			l.evaluation = true
 			step("eval")
 			l.evaluation = false
-			if err := l.SetState(start); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, l.SetState(start))
 			for _, phase := range []string{"step1", "step2"} {
 				step(phase)
 				for i, p := range l.params {

@@ -10,6 +10,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // What a learner takes at least is below the peaks that were measured on the Go backend
@@ -17,11 +18,7 @@ import (
 // takes anything. On a GPU the maps are not counted.
 func TestMemory(t *testing.T) {
 	resnet := func(width int) nets.Backbone {
-		b, err := nets.New(config.Network{Name: "resnet18", Width: width, Pooling: config.MeanPool}, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b
+		return fatal.Get(nets.New(config.Network{Name: "resnet18", Width: width, Pooling: config.MeanPool}, 0))(t)
 	}
 	for _, c := range []struct {
 		net                nets.Backbone
@@ -34,10 +31,7 @@ func TestMemory(t *testing.T) {
 		{nets.SmallCNN(64, config.MeanPool), 32, 12 * 112e3, 48 * 4 * 24e3, 0.39e9},
 	} {
 		b := enginetest.Open(t)
-		l, err := New(b, authorsOptions(c.net, c.size), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := fatal.Get(New(b, authorsOptions(c.net, c.size), 1))(t)
 		from := c.params
 		if b.Kind != engine.XLA {
 			from += c.maps
@@ -53,9 +47,7 @@ func TestMemory(t *testing.T) {
 	}
 	many := authorsOptions(nets.SmallCNN(4, config.MeanPool), 32)
 	many.PerDomain = math.MaxInt64
-	if _, err := New(enginetest.Open(t), many, 1); err == nil || !strings.Contains(err.Error(), "needs about ") {
-		t.Error(err)
-	}
+	fatal.Says(t, fatal.Err(New(enginetest.Open(t), many, 1)), "needs about ")
 	if d := time.Since(start); d > 5*time.Second {
 		t.Errorf("it took %v to see that", d)
 	}

@@ -2,13 +2,13 @@ package learner
 
 import (
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // TestBFloat16TrainsFloat32Weights trains two small networks for three steps in
@@ -27,26 +27,14 @@ func TestBFloat16TrainsFloat32Weights(t *testing.T) {
 	var moved [2][][]float64 // for every parameter
 	for i, p := range []config.Precision{config.Float32, config.BFloat16} {
 		o.Precision = p
-		l, err := New(b, o, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := fatal.Get(New(b, o, 1))(t)
 		batch := l.RandomBatch()
-		start, err := l.State()
-		if err != nil {
-			t.Fatal(err)
-		}
+		start := fatal.Get(l.State())(t)
 		for step := range steps {
-			out, err := l.Step(batch, published, mixing)
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := fatal.Get(l.Step(batch, published, mixing))(t)
 			losses[i][step] = loss(t, out)
 		}
-		end, err := l.State()
-		if err != nil {
-			t.Fatal(err)
-		}
+		end := fatal.Get(l.State())(t)
 		for j, w := range end.Weights {
 			d := make([]float64, len(w))
 			for k := range w {
@@ -61,10 +49,7 @@ func TestBFloat16TrainsFloat32Weights(t *testing.T) {
 			t.Errorf("step %d: loss %v in bfloat16, want %v but for rounding", step, got, want)
 		}
 	}
-	params, _, err := nets.Params(o.Backbone, o.ImageSize)
-	if err != nil {
-		t.Fatal(err)
-	}
+	params, _ := fatal.Get2(nets.Params(o.Backbone, o.ImageSize))(t)
 	for j, p := range params {
 		var difference, length float64
 		for k, want := range moved[0][j] {
@@ -80,16 +65,9 @@ func TestBFloat16TrainsFloat32Weights(t *testing.T) {
 func TestBFloat16IsRefusedByTheGoBackend(t *testing.T) {
 	o := authorsOptions(nets.SmallCNN(8, config.MeanPool), 32)
 	o.Precision = config.BFloat16
-	b, err := engine.Open("go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := fatal.Get(engine.Open("go"))(t)
 	defer b.Close()
 	const want = "precision bfloat16 needs XLA, and this is backend go"
-	if _, err := New(b, o, 1); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("New: error %v, want %q in it", err, want)
-	}
-	if _, err := Open(config.BFloat16, "go", engine.Work{}); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("Open: error %v, want %q in it", err, want)
-	}
+	fatal.Says(t, fatal.Err(New(b, o, 1)), want)
+	fatal.Says(t, fatal.Err(Open(config.BFloat16, "go", engine.Work{})), want)
 }

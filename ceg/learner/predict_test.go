@@ -7,23 +7,18 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Predictions use the current weights: after a step, after others were set, and for batches of
 // another size.
 func TestPredictionsFollowTheWeights(t *testing.T) {
-	b, err := engine.Open("go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := fatal.Get(engine.Open("go"))(t)
 	defer b.Close()
 	o := authorsOptions(nets.SmallCNN(24, config.MeanPool), 16)
 	o.PerDomain = 2
 	open := func() *Learner {
-		l, err := New(b, o, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := fatal.Get(New(b, o, 1))(t)
 		t.Cleanup(l.Close)
 		return l
 	}
@@ -35,23 +30,15 @@ func TestPredictionsFollowTheWeights(t *testing.T) {
 	}
 	predict := func(l *Learner, n int) []float32 {
 		t.Helper()
-		p, err := l.Predict(views[:n*one])
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := fatal.Get(l.Predict(views[:n*one]))(t)
 		return p.ClassLogits
 	}
 	// fresh are the predictions of a learner that has only ever had these weights.
 	fresh := func(n int) []float32 {
 		t.Helper()
-		s, err := l.State()
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := fatal.Get(l.State())(t)
 		other := open()
-		if err := other.SetState(s); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, other.SetState(s))
 		return predict(other, n)
 	}
 	check := func(when string, n int) []float32 {
@@ -62,22 +49,15 @@ func TestPredictionsFollowTheWeights(t *testing.T) {
 		}
 		return got
 	}
-	before, err := l.State()
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := fatal.Get(l.State())(t)
 	first := check("at first", 4)
 	check("another batch size", 6)
 	check("the first again", 4)
-	if _, err := l.Step(l.RandomBatch(), published, mixing); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(l.Step(l.RandomBatch(), published, mixing))(t)
 	if slices.Equal(check("after a step", 4), first) {
 		t.Error("a step changes nothing")
 	}
-	if err := l.SetState(before); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, l.SetState(before))
 	if !slices.Equal(check("set back", 4), first) {
 		t.Error("the weights are back, the predictions are not")
 	}

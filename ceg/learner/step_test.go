@@ -15,15 +15,13 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets/nettest"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/objective/augment"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // loss returns the value of the loss that a step minimised first.
 func loss(t *testing.T, out Outcome) float64 {
 	t.Helper()
-	terms, err := out.Terms()
-	if err != nil {
-		t.Fatal(err)
-	}
+	terms := fatal.Get(out.Terms())(t)
 	return out.Loss(terms)
 }
 
@@ -33,10 +31,7 @@ func loss(t *testing.T, out Outcome) float64 {
 func TestStepsStayOnTheDevice(t *testing.T) {
 	o := authorsOptions(nets.SmallCNN(4, config.MeanPool), 16)
 	o.PerDomain = 2
-	l, err := New(enginetest.Open(t), o, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := fatal.Get(New(enginetest.Open(t), o, 1))(t)
 	compiled, build := 0, l.build
 	l.build = func(b nets.Backbone, params map[string]*graph.Node, passes []nets.Pass, train bool) nets.Features {
 		compiled++
@@ -48,19 +43,11 @@ func TestStepsStayOnTheDevice(t *testing.T) {
 	}
 	once := compiled
 	batch := l.RandomBatch()
-	in, err := l.Upload(batch, mixing)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := fatal.Get(l.Upload(batch, mixing))(t)
 	defer in.Free()
 	for range 3 {
-		if _, err := l.Step(batch, published, Stage{}); err != nil {
-			t.Fatal(err)
-		}
-		out, err := l.StepOn(in, published)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(l.Step(batch, published, Stage{}))(t)
+		out := fatal.Get(l.StepOn(in, published))(t)
 		var inputs []*tensors.Tensor
 		for _, u := range in.arrays {
 			inputs = append(inputs, u.tensor)
@@ -72,9 +59,7 @@ func TestStepsStayOnTheDevice(t *testing.T) {
 				}
 			}
 		}
-		if _, err := l.Predict(make([]uint8, images*16*16*3)); err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(l.Predict(make([]uint8, images*16*16*3)))(t)
 	}
 	if compiled != once {
 		t.Errorf("networks were built %d times for compilation, want the %d of Compile", compiled, once)
@@ -90,25 +75,16 @@ func TestUploadedBatchesCompute(t *testing.T) {
 	var batch Batch
 	var losses [2][2]float64
 	for i := range losses {
-		l, err := New(b, o, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := fatal.Get(New(b, o, 1))(t)
 		batch = l.RandomBatch()
-		in, err := l.Upload(batch, mixing)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := fatal.Get(l.Upload(batch, mixing))(t)
 		defer in.Free()
 		for step := range losses[i] {
 			var out Outcome
 			if i == 0 {
-				out, err = l.Step(batch, published, mixing)
+				out = fatal.Get(l.Step(batch, published, mixing))(t)
 			} else {
-				out, err = l.StepOn(in, published)
-			}
-			if err != nil {
-				t.Fatal(err)
+				out = fatal.Get(l.StepOn(in, published))(t)
 			}
 			losses[i][step] = loss(t, out)
 		}
@@ -120,10 +96,7 @@ func TestUploadedBatchesCompute(t *testing.T) {
 		}
 	}
 	batch["u_strong"] = batch["u_strong"].([]uint8)[1:]
-	l, err := New(b, o, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := fatal.Get(New(b, o, 1))(t)
 	if _, err := l.Upload(batch, mixing); err == nil || err.Error() != "training step: u_strong have 4607 values, want [6 16 16 3]" {
 		t.Errorf("a short batch: error %v", err)
 	}
@@ -172,21 +145,13 @@ func TestLoweringsAgree(t *testing.T) {
 		var states [2]State
 		for i, kind := range enginetest.Kinds(b) {
 			b.Kind = kind
-			l, err := New(b, o, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			l := fatal.Get(New(b, o, 1))(t)
 			batch := l.RandomBatch()
 			for range 2 {
-				out, err := l.Step(batch, published, mixing)
-				if err != nil {
-					t.Fatal(err)
-				}
+				out := fatal.Get(l.Step(batch, published, mixing))(t)
 				losses[i] = loss(t, out)
 			}
-			if states[i], err = l.State(); err != nil {
-				t.Fatal(err)
-			}
+			states[i] = fatal.Get(l.State())(t)
 			if i == 0 {
 				continue
 			}

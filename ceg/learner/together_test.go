@@ -9,6 +9,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // TestLearnersSideBySide trains at the same time on backends that are opened and closed meanwhile,
@@ -25,20 +26,11 @@ func TestLearnersSideBySide(t *testing.T) {
 			t.Run(fmt.Sprint(k), func(t *testing.T) {
 				t.Parallel()
 				for i := range losses[k] {
-					b, err := engine.Open(enginetest.Spec())
-					if err != nil {
-						t.Fatal(err)
-					}
-					l, err := New(b, authorsOptions(nets.SmallCNN(8, config.MeanPool), 16), 1)
-					if err != nil {
-						t.Fatal(err)
-					}
+					b := fatal.Get(engine.Open(enginetest.Spec()))(t)
+					l := fatal.Get(New(b, authorsOptions(nets.SmallCNN(8, config.MeanPool), 16), 1))(t)
 					batch := l.RandomBatch()
 					for range 20 {
-						out, err := l.Step(batch, published, mixing)
-						if err != nil {
-							t.Fatal(err)
-						}
+						out := fatal.Get(l.Step(batch, published, mixing))(t)
 						losses[k][i] = loss(t, out)
 					}
 					l.Close()

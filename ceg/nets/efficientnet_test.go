@@ -23,6 +23,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets/weights"
 	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
 	"github.com/ledg-go/ledg/ceg/objective"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // TestEfficientNetsMatchTorch compares EfficientNet-Lite0 to 2, features, losses,
@@ -32,10 +33,7 @@ func TestEfficientNetsMatchTorch(t *testing.T) {
 	if testing.Short() {
 		t.Skip("three networks take seconds")
 	}
-	raw, err := os.ReadFile(filepath.Join("testdata", "efficientnets.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := fatal.Get(os.ReadFile(filepath.Join("testdata", "efficientnets.json")))(t)
 	type expected struct {
 		Features   []float64          `json:"features_first16"`
 		Loss       float64            `json:"loss"`
@@ -51,19 +49,11 @@ func TestEfficientNetsMatchTorch(t *testing.T) {
 			Eval, Train           expected
 		}
 	}
-	if err := json.Unmarshal([]byte(strings.ReplaceAll(string(raw), "running_first2", "running")), &golden); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, json.Unmarshal([]byte(strings.ReplaceAll(string(raw), "running_first2", "running")), &golden))
 	backend := enginetest.Open(t)
 	for _, c := range golden.Cases {
-		net, err := nets.EfficientNetLite(c.Version, nets.LiteWidth)
-		if err != nil {
-			t.Fatal(err)
-		}
-		params, features, err := nets.Params(net, c.Side)
-		if err != nil {
-			t.Fatal(err)
-		}
+		net := fatal.Get(nets.EfficientNetLite(c.Version, nets.LiteWidth))(t)
+		params, features := fatal.Get2(nets.Params(net, c.Side))(t)
 		if features != 1280 {
 			t.Errorf("lite%d has %d features, want 1280", c.Version, features)
 		}
@@ -92,7 +82,7 @@ func TestEfficientNetsMatchTorch(t *testing.T) {
 			}
 			t.Run(fmt.Sprint("lite", c.Version, " ", mode), func(t *testing.T) {
 				var names []string
-				outs, err := ExecOnceN(backend.Compute, func(in []*Node) []*Node {
+				outs := fatal.Get(ExecOnceN(backend.Compute, func(in []*Node) []*Node {
 					byName := map[string]*Node{}
 					for i, p := range params {
 						byName[p.Name] = in[i]
@@ -115,10 +105,7 @@ func TestEfficientNetsMatchTorch(t *testing.T) {
 						}
 					}
 					return out
-				}, inputs...)
-				if err != nil {
-					t.Fatal(err)
-				}
+				}, inputs...))(t)
 				largest, worst := 0.0, 0.0
 				got := tensors.MustCopyFlatData[float32](outs[0])
 				for i := range c.Images {
@@ -170,34 +157,20 @@ func TestEfficientNetImageNet(t *testing.T) {
 	if err != nil {
 		t.Skipf("the weights are not in the cache: %v", err)
 	}
-	net, err := nets.EfficientNetLite(0, nets.LiteWidth)
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := fatal.Get(nets.EfficientNetLite(0, nets.LiteWidth))(t)
 	const size = 224
-	params, _, err := nets.Params(net, size)
-	if err != nil {
-		t.Fatal(err)
-	}
+	params, _ := fatal.Get2(nets.Params(net, size))(t)
 	var specs []weights.Spec
 	for _, p := range params {
 		specs = append(specs, weights.Spec{Name: p.Name, Shape: p.Shape})
 	}
-	values, report, err := weights.Assign(specs, src.File.Tensors, weights.AssignOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	values, report := fatal.Get2(weights.Assign(specs, src.File.Tensors, weights.AssignOptions{}))(t)
 	if report.Loaded != len(params) {
 		t.Errorf("%d tensors are loaded, want %d", report.Loaded, len(params))
 	}
-	raw, err := os.ReadFile(filepath.Join("testdata", "efficientnet_imagenet.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := fatal.Get(os.ReadFile(filepath.Join("testdata", "efficientnet_imagenet.json")))(t)
 	var golden map[string][]float64
-	if err := json.Unmarshal(raw, &golden); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, json.Unmarshal(raw, &golden))
 	images := pictures(size)
 	// cut is the network up to a block; the maps' mean is what it has for features.
 	cut := func(block int) nets.Backbone {
@@ -211,10 +184,7 @@ func TestEfficientNetImageNet(t *testing.T) {
 		net   nets.Backbone
 	}{{"features", net}, {"stem", cut(0)}, {"block3", cut(4)}, {"block9", cut(10)}, {"block15", cut(16)}} {
 		want := golden[c.array]
-		d, err := inference.New(c.net, values, size)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := fatal.Get(inference.New(c.net, values, size))(t)
 		got := make([]float32, len(want))
 		d.Worker().Features(got, images)
 		for i := range want {
@@ -300,14 +270,8 @@ func TestEfficientNetRules(t *testing.T) {
 		blocks   int
 		channels []int // of the last layer of every stage
 	}{{16, []int{16, 24, 40, 80, 112, 192, 320}}, {21, []int{16, 24, 40, 80, 112, 192, 320}}, {21, []int{16, 24, 48, 88, 120, 208, 352}}} {
-		net, err := nets.EfficientNetLite(version, nets.LiteWidth)
-		if err != nil {
-			t.Fatal(err)
-		}
-		params, _, err := nets.Params(net, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		net := fatal.Get(nets.EfficientNetLite(version, nets.LiteWidth))(t)
+		params, _ := fatal.Get2(nets.Params(net, 64))(t)
 		blocks, channels := 0, make([]int, 7)
 		for _, p := range params {
 			var s, i int

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestStages(t *testing.T) {
@@ -30,13 +31,8 @@ func TestStages(t *testing.T) {
 			params = append(params, nets.Param{Name: s})
 		}
 		if c.net != "" {
-			b, err := nets.New(config.Network{Name: c.net, Width: 32, Pooling: config.MeanPool}, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if params, _, err = nets.Params(b, 64); err != nil {
-				t.Fatal(err)
-			}
+			b := fatal.Get(nets.New(config.Network{Name: c.net, Width: 32, Pooling: config.MeanPool}, 0))(t)
+			params, _ = fatal.Get2(nets.Params(b, 64))(t)
 		}
 		var first []string
 		count := 0
@@ -50,18 +46,13 @@ func TestStages(t *testing.T) {
 }
 
 func TestFreezeRefuses(t *testing.T) {
-	b, err := nets.New(config.Network{Name: "smallcnn", Width: 2, Pooling: config.MeanPool}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := fatal.Get(nets.New(config.Network{Name: "smallcnn", Width: 2, Pooling: config.MeanPool}, 0))(t)
 	for how, want := range map[config.Freeze]string{
 		"4":    "has 4 stages: freeze 1 to 3 of them, or head for all",
 		"norm": "has no normalisation to freeze",
 		"all":  `freeze "all", want head, norm or a number of stages`,
 	} {
-		if _, err := nets.Freeze(b, how, 32); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, want %q", how, err, want)
-		}
+		fatal.Says(t, fatal.Err(nets.Freeze(b, how, 32)), want)
 	}
 	for how, want := range map[config.Freeze]string{"": "0 false", "1": "2 true", "head": "8 true"} {
 		f, err := nets.Freeze(b, how, 32)

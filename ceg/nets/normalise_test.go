@@ -14,16 +14,14 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/datasets/arrays/npztest"
 	"github.com/ledg-go/ledg/datasets/rgb"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // The networks see the values that torchvision's ToTensor and Normalize give, of images
 // of package augment's golden data; those are rounded to float32 in another order.
 func TestNormaliseMatchesTorchvision(t *testing.T) {
 	dir := filepath.Join("..", "objective", "augment", "testdata")
-	data, err := os.ReadFile(filepath.Join(dir, "index.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(os.ReadFile(filepath.Join(dir, "index.json")))(t)
 	var golden struct {
 		Normalise []struct {
 			From, File string
@@ -31,9 +29,7 @@ func TestNormaliseMatchesTorchvision(t *testing.T) {
 		}
 		Mean, Std [3]float64
 	}
-	if err := json.Unmarshal(data, &golden); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, json.Unmarshal(data, &golden))
 	p := nets.Pixels{}.OrDefault()
 	if p.Mean != golden.Mean || p.Std != golden.Std || len(golden.Normalise) == 0 {
 		t.Fatalf("%d images of mean %v and deviation %v, want %v and %v", len(golden.Normalise), p.Mean, p.Std, golden.Mean, golden.Std)
@@ -41,15 +37,9 @@ func TestNormaliseMatchesTorchvision(t *testing.T) {
 	b := enginetest.Open(t)
 	for _, c := range golden.Normalise {
 		t.Run(c.File, func(t *testing.T) {
-			f, err := os.Open(filepath.Join(dir, c.From))
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := fatal.Get(os.Open(filepath.Join(dir, c.From)))(t)
 			defer f.Close()
-			m, err := rgb.Decode(f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := fatal.Get(rgb.Decode(f))(t)
 			if b := c.Cut; b != nil {
 				for y := b.Y0; y < b.Y1; y++ {
 					clear(m.Pix[3*(y*m.Width+b.X0) : 3*(y*m.Width+b.X1)])

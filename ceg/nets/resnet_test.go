@@ -22,6 +22,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets/nettest"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/datasets/arrays/npztest"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // golden is testdata/resnet18.json.
@@ -48,27 +49,16 @@ type tensorInfo struct {
 
 func readGolden(t *testing.T) (golden, npztest.File) {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("testdata", "resnet18.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := fatal.Get(os.ReadFile(filepath.Join("testdata", "resnet18.json")))(t)
 	var g golden
-	if err := json.Unmarshal(raw, &g); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, json.Unmarshal(raw, &g))
 	return g, npztest.Open(t, filepath.Join("testdata", "resnet18.npz"))
 }
 
 func TestResNet18HasTorchvisionsStateDict(t *testing.T) {
 	g, _ := readGolden(t)
-	net, err := nets.ResNet(18, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	params, features, err := nets.Params(net, 224)
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := fatal.Get(nets.ResNet(18, 64))(t)
+	params, features := fatal.Get2(nets.Params(net, 224))(t)
 	params = append(params, nets.LinearParams(nets.ClassHead, features, 1000)...)
 	byName := map[string][]int{}
 	total := 0
@@ -101,14 +91,8 @@ func TestResNet18MatchesTorchvision(t *testing.T) {
 		t.Skip("the full ResNet-18 takes seconds")
 	}
 	g, z := readGolden(t)
-	net, err := nets.ResNet(18, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	params, features, err := nets.Params(net, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := fatal.Get(nets.ResNet(18, 64))(t)
+	params, features := fatal.Get2(nets.Params(net, 64))(t)
 	params = append(params, nets.LinearParams(nets.ClassHead, features, 1000)...)
 	crcs := map[string]uint32{}
 	for _, e := range append(g.StateDict, g.Inputs...) {
@@ -164,13 +148,10 @@ func TestResNet18MatchesTorchvision(t *testing.T) {
 
 	t.Run("eval 224", func(t *testing.T) {
 		args := append(slices.Clone(weights), value("input224", 1, 3, 224, 224))
-		out, err := ExecOnce(backend.Compute, func(in []*Node) *Node {
+		out := fatal.Get(ExecOnce(backend.Compute, func(in []*Node) *Node {
 			pass := nets.Pass{Images: nhwc(in[len(params)]), NoGrad: true}
 			return builder(backend)(net, byName(params, in), []nets.Pass{pass}, false).Passes[0]
-		}, args...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		}, args...))(t)
 		near(t, "features", tensors.MustCopyFlatData[float32](out), z.Floats("eval.features224"), 1e-3)
 	})
 }
@@ -190,7 +171,7 @@ func forwardBackward(t *testing.T, backend engine.Backend, build buildFunc, net 
 	weights []any, images *tensors.Tensor, labels []int32, training bool) results {
 	t.Helper()
 	var trained, running []string
-	out, err := ExecOnceN(backend.Compute, func(in []*Node) []*Node {
+	out := fatal.Get(ExecOnceN(backend.Compute, func(in []*Node) []*Node {
 		m := byName(params, in)
 		f := build(net, m, []nets.Pass{{Images: nhwc(in[len(params)]), UpdateStats: true}}, training)
 		logits := nets.Linear(m, nets.ClassHead, f.Passes[0])
@@ -210,10 +191,7 @@ func forwardBackward(t *testing.T, backend engine.Backend, build buildFunc, net 
 			list = append(list, f.Running[name])
 		}
 		return list
-	}, append(slices.Clone(weights), images, labels)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, append(slices.Clone(weights), images, labels)...))(t)
 	flat := func(i int) []float32 { return tensors.MustCopyFlatData[float32](out[i]) }
 	r := results{features: flat(0), logits: flat(1), loss: float64(flat(2)[0]),
 		grads: map[string][]float32{}, running: map[string][]float32{}}

@@ -16,6 +16,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/native"
 	"github.com/ledg-go/ledg/ceg/nets/nettest"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // TestResNetsMatchTorch compares depths 18, 34 and 50 at several widths and image
@@ -24,10 +25,7 @@ func TestResNetsMatchTorch(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a dozen ResNets take seconds")
 	}
-	raw, err := os.ReadFile(filepath.Join("testdata", "resnets.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := fatal.Get(os.ReadFile(filepath.Join("testdata", "resnets.json")))(t)
 	var golden struct {
 		Seed  uint32
 		Cases []struct {
@@ -46,9 +44,7 @@ func TestResNetsMatchTorch(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(raw, &golden); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, json.Unmarshal(raw, &golden))
 	backend := enginetest.Open(t)
 	lowerings := map[string]buildFunc{"": builder(backend)}
 	for _, c := range golden.Cases {
@@ -57,14 +53,8 @@ func TestResNetsMatchTorch(t *testing.T) {
 		} else {
 			delete(lowerings, "native")
 		}
-		net, err := nets.ResNet(c.Depth, c.Width)
-		if err != nil {
-			t.Fatal(err)
-		}
-		params, features, err := nets.Params(net, c.Shape[2])
-		if err != nil {
-			t.Fatal(err)
-		}
+		net := fatal.Get(nets.ResNet(c.Depth, c.Width))(t)
+		params, features := fatal.Get2(nets.Params(net, c.Shape[2]))(t)
 		params = append(params, nets.LinearParams(nets.ClassHead, features, c.Classes)...)
 		var weights []any
 		trained := 0

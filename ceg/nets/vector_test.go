@@ -15,6 +15,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets/native"
 	"github.com/ledg-go/ledg/ceg/nets/vector"
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Features and gradients equal the lowering for images, with vectors as images of one pixel.
@@ -24,15 +25,9 @@ func TestVectorsMatchNative(t *testing.T) {
 		func() (nets.Backbone, error) { return nets.Identity(5) },
 		func() (nets.Backbone, error) { return nets.MLP(5, 7) },
 	} {
-		net, err := make()
-		if err != nil {
-			t.Fatal(err)
-		}
+		net := fatal.Get(make())(t)
 		t.Run(net.Name, func(t *testing.T) {
-			params, features, err := nets.Params(net, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			params, features := fatal.Get2(nets.Params(net, 0))(t)
 			r := seed.New(1, net.Name)
 			random := func(dims ...int) *tensors.Tensor {
 				n := 1
@@ -51,7 +46,7 @@ func TestVectorsMatchNative(t *testing.T) {
 			}
 			in = append(in, random(3, 1, 1, 5), random(2, 1, 1, 5), random(4, 1, 1, 5))
 			run := func(build func(nets.Backbone, map[string]*Node, []nets.Pass, bool) nets.Features) [][]float32 {
-				out, err := ExecOnceN(b.Compute, func(in []*Node) []*Node {
+				out := fatal.Get(ExecOnceN(b.Compute, func(in []*Node) []*Node {
 					byName := map[string]*Node{}
 					for i, p := range params {
 						byName[p.Name] = in[i]
@@ -68,10 +63,7 @@ func TestVectorsMatchNative(t *testing.T) {
 						t.Errorf("maps are %v", d)
 					}
 					return out
-				}, in...)
-				if err != nil {
-					t.Fatal(err)
-				}
+				}, in...))(t)
 				var all [][]float32
 				for _, o := range out {
 					all = append(all, tensors.MustCopyFlatData[float32](o))

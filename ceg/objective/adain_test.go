@@ -14,6 +14,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets/native"
 	"github.com/ledg-go/ledg/ceg/nets/nettest"
 	"github.com/ledg-go/ledg/ceg/objective"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // The networks of AdaIN give the fixture's features and images, in both lowerings and
@@ -38,16 +39,13 @@ func TestAdaINNetworks(t *testing.T) {
 	}
 	for lowering, build := range builds {
 		run := func(net objective.Net, images *tensors.Tensor) *tensors.Tensor {
-			params, _, err := nets.Params(net.Backbone, 32)
-			if err != nil {
-				t.Fatal(err)
-			}
+			params, _ := fatal.Get2(nets.Params(net.Backbone, 32))(t)
 			args := []any{images}
 			for _, p := range params {
 				v := nettest.Weights(net.Name+"."+p.Name, p.Shape, 3, 1)
 				args = append(args, tensors.FromFlatDataAndDimensions(v, p.Shape...))
 			}
-			out, err := ExecOnce(backend.Compute, func(in []*Node) *Node {
+			out := fatal.Get(ExecOnce(backend.Compute, func(in []*Node) *Node {
 				byName := map[string]*Node{}
 				for i, p := range params {
 					byName[p.Name] = in[i+1]
@@ -55,10 +53,7 @@ func TestAdaINNetworks(t *testing.T) {
 				x := TransposeAllAxes(in[0], 0, 2, 3, 1)
 				f := build(net.Backbone, byName, []nets.Pass{{Images: x, NoGrad: true, Maps: true}}, false)
 				return TransposeAllAxes(f.Passes[0], 0, 3, 1, 2)
-			}, args...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			}, args...))(t)
 			return out
 		}
 		for _, c := range []struct {

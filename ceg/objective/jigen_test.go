@@ -12,6 +12,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // TestTilesOfOtherSizes shuffles an image of 8x8 pixels, which 3 does not divide,
@@ -27,12 +28,9 @@ func TestTilesOfOtherSizes(t *testing.T) {
 				v[i] = at(i/3/size, i/3%size, i%3)
 			}
 		})
-		out, err := ExecOnce(b.Compute, func(x *Node) *Node {
+		out := fatal.Get(ExecOnce(b.Compute, func(x *Node) *Node {
 			return joinTiles(permuted(cutTiles(x), Const(x.Graph(), [][]int32{order})), size)
-		}, x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		}, x))(t)
 		const side = 2
 		for i, got := range tensors.MustCopyFlatData[float32](out) {
 			row, column := min(i/3/size, 3*side-1), min(i/3%size, 3*side-1)

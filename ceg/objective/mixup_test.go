@@ -10,13 +10,11 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestMixUpIsBeta(t *testing.T) {
-	data, err := os.ReadFile("testdata/mixup_beta.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(os.ReadFile("testdata/mixup_beta.json"))(t)
 	var golden struct {
 		Cases []struct {
 			Alpha             float64
@@ -24,9 +22,7 @@ func TestMixUpIsBeta(t *testing.T) {
 			Mean, Variance    float64
 		}
 	}
-	if err := json.Unmarshal(data, &golden); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, json.Unmarshal(data, &golden))
 	if len(golden.Cases) == 0 {
 		t.Fatal("no cases")
 	}

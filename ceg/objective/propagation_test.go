@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/active/cluster"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Unlabelled images that lead from a label round a corner move the boundary; without any
@@ -13,14 +14,8 @@ func TestPropagation(t *testing.T) {
 		Features: cluster.Matrix{Rows: 4, Cols: 2, Stride: 2, Data: []float32{1, 0, 1, .05, -1, 0, -1, .05}},
 		Labels:   []int{0, 0, 1, 1}, Domains: []int{0, 1, 0, 1}, Classes: 2,
 	}
-	plain, err := LogisticRegression().Fit(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	same, err := Propagation().Fit(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := fatal.Get(LogisticRegression().Fit(s))(t)
+	same := fatal.Get(Propagation().Fit(s))(t)
 	for i := range plain.Weight {
 		if plain.Weight[i] != same.Weight[i] {
 			t.Fatalf("without unlabelled images weight %d is %v, logistic regression's %v", i, same.Weight[i], plain.Weight[i])
@@ -31,10 +26,7 @@ func TestPropagation(t *testing.T) {
 		s.Unlabelled.Rows++
 	}
 	s.Unlabelled.Cols, s.Unlabelled.Stride = 2, 2
-	got, err := Propagation().Fit(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := fatal.Get(Propagation().Fit(s))(t)
 	score := func(f Fitted, x, y float32) float32 {
 		return (f.Weight[0]-f.Weight[2])*x + (f.Weight[1]-f.Weight[3])*y + f.Bias[0] - f.Bias[1]
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // TestRSCMutesByCount checks how many values RSC mutes at the sizes of a ResNet-18 at
@@ -18,10 +19,7 @@ func TestRSCMutesByCount(t *testing.T) {
 	b := enginetest.Open(t)
 	run := func(f func(x *Node) *Node, x [][]float32) []float32 {
 		t.Helper()
-		out, err := ExecOnce(b.Compute, f, x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := fatal.Get(ExecOnce(b.Compute, f, x))(t)
 		return tensors.MustCopyFlatData[float32](out)
 	}
 	r := rand.New(rand.NewPCG(1, 2))
@@ -97,12 +95,9 @@ func (s epochStep) Scalar(string) *Node { return s.epoch }
 func TestRSCCurriculum(t *testing.T) {
 	b := enginetest.Open(t)
 	for epoch, want := range map[float32]float32{0: 38, 9: 38, 10: 64, 19: 64, 20: 90, 29: 90, 30: 90, 59: 90} {
-		out, err := ExecOnce(b.Compute, func(e *Node) *Node {
+		out := fatal.Get(ExecOnce(b.Compute, func(e *Node) *Node {
 			return Round(MulScalar(mutedShare(epochStep{epoch: e}), 128))
-		}, epoch)
-		if err != nil {
-			t.Fatal(err)
-		}
+		}, epoch))(t)
 		if got := tensors.MustCopyFlatData[float32](out); got[0] != want {
 			t.Errorf("epoch %v: place %v of 128, want %v", epoch, got[0], want)
 		}

@@ -10,31 +10,20 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/evaluate/audit"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Blank images are computed if a threshold needs them, and not otherwise.
 func TestBlanksForAThreshold(t *testing.T) {
 	enginetest.Open(t)
-	c, err := config.Resolve(config.Spec{Dataset: "glyphs", Target: "photo", Method: "uniform-ce", Epochs: 1,
-		Set: map[string]any{"network.name": "smallcnn", "network.width": 4, "data.image_size": 16}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := fatal.Get(config.Resolve(config.Spec{Dataset: "glyphs", Target: "photo", Method: "uniform-ce", Epochs: 1,
+		Set: map[string]any{"network.name": "smallcnn", "network.width": 4, "data.image_size": 16}}))(t)
 	o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: "go"}
-	if _, err := ceg.Run(t.Context(), c, o); err != nil {
-		t.Fatal(err)
-	}
-	p, err := OpenWith(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(ceg.Run(t.Context(), c, o))(t)
+	p := fatal.Get(OpenWith(o))(t)
 	defer p.Close()
-	if err := p.look(); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.loadLabelled(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, p.look())
+	fatal.If(t, p.loadLabelled())
 	for _, threshold := range []*audit.Novelty{nil, {Threshold: 0.5}} {
 		p.Novelty = threshold
 		if list, err := p.Images(image.NewGray(image.Rect(0, 0, 16, 16))); err != nil || p.blank != nil != (threshold != nil) || list[0].LooksNew != nil != (threshold != nil) {

@@ -18,6 +18,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/rundir/artifact"
 	"github.com/ledg-go/ledg/ceg/rundir/calibration"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestCalibrateIsSaved(t *testing.T) {
@@ -26,14 +27,8 @@ func TestCalibrateIsSaved(t *testing.T) {
 		t.Fatalf("a calibration before it was made: %v", err)
 	}
 	p := open(t, dir)
-	raw, err := p.Images(noise(3, 16, 16))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := p.Calibrate(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := fatal.Get(p.Images(noise(3, 16, 16)))(t)
+	c := fatal.Get(p.Calibrate(t.Context()))(t)
 	s := c.Source
 	if s.Images != 180 || s.Source.Before.Images != 180 || s.Target.Before.Images != 600 || s.Source.After.NLL > s.Source.Before.NLL ||
 		s.Target.After.Accuracy != s.Target.Before.Accuracy {
@@ -43,10 +38,7 @@ func TestCalibrateIsSaved(t *testing.T) {
 	if again.Temperature != s.Temperature || !again.Calibrated {
 		t.Errorf("opened again, the temperature is %v, want %v", again.Temperature, s.Temperature)
 	}
-	now, err := again.Images(noise(3, 16, 16))
-	if err != nil {
-		t.Fatal(err)
-	}
+	now := fatal.Get(again.Images(noise(3, 16, 16)))(t)
 	want := math.Exp(float64(raw[0].Logits[0]-raw[0].Logits[1]) / s.Temperature)
 	if got := now[0].Probs[0] / now[0].Probs[1]; math.Abs(got/want-1) > 1e-9 {
 		t.Errorf("the ratio of two probabilities is %v, want %v", got, want)
@@ -57,18 +49,11 @@ func TestCalibrateIsSaved(t *testing.T) {
 	good := content(t, path)
 	for _, damage := range [][2]string{{c.Model, "00"}, {`"format": 1`, `"format": 2`}, {`"temperature": `, `"temperature": -`}} {
 		put(t, path, []byte(strings.Replace(good, damage[0], damage[1], 1)))
-		if _, err := predict.OpenWith(ceg.Options{Dir: dir, Backend: "go"}); err == nil || !strings.Contains(err.Error(), calibration.File) {
-			t.Errorf("%s became %s: %v", damage[0], damage[1], err)
-		}
+		fatal.Says(t, fatal.Err(predict.OpenWith(ceg.Options{Dir: dir, Backend: "go"})), calibration.File)
 		to := filepath.Join(t.TempDir(), "m.onnx")
-		if _, err := predict.ExportONNX(ceg.Options{Dir: dir}, to, onnx.Float32); err == nil || !strings.Contains(err.Error(), calibration.File) {
-			t.Errorf("%s became %s: exported with %v", damage[0], damage[1], err)
-		}
+		fatal.Says(t, fatal.Err(predict.ExportONNX(ceg.Options{Dir: dir}, to, onnx.Float32)), calibration.File)
 		if damage[0] == c.Model { // what the message says to do can be done
-			stale, err := predict.OpenUncalibrated(ceg.Options{Dir: dir, Backend: "go"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			stale := fatal.Get(predict.OpenUncalibrated(ceg.Options{Dir: dir, Backend: "go"}))(t)
 			if again, err := stale.Calibrate(t.Context()); err != nil || again.Source.Temperature != c.Source.Temperature {
 				t.Errorf("calibrated again: %v, want the temperature from before", err)
 			}
@@ -84,17 +69,12 @@ func TestCalibrateWithoutATarget(t *testing.T) {
 	c := configtest.New(t, "glyphs", config.NoTarget, "uniform-ce", config.Authors, "schedule.epochs", 1)
 	c.Data.ImageSize, c.Network.Width = 16, 4
 	dir := filepath.Join(t.TempDir(), "run")
-	if _, err := ceg.Run(t.Context(), c, ceg.Options{Dir: dir, Backend: "go"}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(ceg.Run(t.Context(), c, ceg.Options{Dir: dir, Backend: "go"}))(t)
 	o := ceg.Options{Dir: dir, Backend: "go"}
 	if err := predict.CheckCalibration(o); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("before: %v", err)
 	}
-	got, err := open(t, dir).Calibrate(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := fatal.Get(open(t, dir).Calibrate(t.Context()))(t)
 	all := 0
 	for _, row := range got.Confusion {
 		for _, n := range row {
@@ -111,9 +91,7 @@ func TestCalibrateWithoutATarget(t *testing.T) {
 		t.Error(err)
 	}
 	card := filepath.Join(t.TempDir(), "m.onnx")
-	if _, err := predict.ExportONNX(ceg.Options{Dir: dir}, card, onnx.Float32); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(predict.ExportONNX(ceg.Options{Dir: dir}, card, onnx.Float32))(t)
 	text := content(t, strings.TrimSuffix(card, ".onnx")+".md")
 	for _, want := range []string{"All domains were trained on.", "Labels: 108, the data set's own classes. Round 0 was drawn at random before training.", "No label of a target domain is known", "| last epoch | 1 | 10.00 % |"} {
 		if !strings.Contains(text, want) {
@@ -124,9 +102,7 @@ func TestCalibrateWithoutATarget(t *testing.T) {
 		t.Errorf("a target in the card:\n%s", text)
 	}
 	got.Model = "00"
-	if err := got.Write(dir); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, got.Write(dir))
 	if err := predict.CheckCalibration(o); err == nil || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "calibrate it again") {
 		t.Errorf("of other weights: %v", err)
 	}
@@ -139,9 +115,7 @@ func TestCalibrateByCrossValidation(t *testing.T) {
 	c := configtest.New(t, datasets.FeaturesFile, config.NoTarget, "fixmatch", config.Ledg, "exploration.budget", "60", "schedule.epochs", 3)
 	train := func(o ceg.Options) string {
 		o.Dir, o.Root, o.Backend = filepath.Join(t.TempDir(), "run"), root, "go"
-		if _, err := ceg.Run(t.Context(), c, o); err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(ceg.Run(t.Context(), c, o))(t)
 		return o.Dir
 	}
 	dir := train(ceg.Options{})
@@ -154,19 +128,13 @@ func TestCalibrateByCrossValidation(t *testing.T) {
 	if e := k.Estimate; len(folds.Class) != 60 || len(leftOut.Class) != 60 || tally(folds) != e.Seen.Share() || tally(leftOut) != e.Unseen.Share() {
 		t.Errorf("%d and %d logits, accuracies %v and %v; the estimate is %v and %v", len(folds.Class), len(leftOut.Class), tally(folds), tally(leftOut), e.Seen, e.Unseen)
 	}
-	got, err := open(t, dir).Calibrate(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := fatal.Get(open(t, dir).Calibrate(t.Context()))(t)
 	s := got.Source
 	if !got.CrossValidated || s.Images != 60 || s.Temperature != calibration.FitTemperature(folds) || s.Source.After.NLL >= s.Source.Before.NLL ||
 		got.LeftOut == nil || got.LeftOut.Temperature != calibration.FitTemperature(leftOut) || got.HasTarget() {
 		t.Errorf("%+v, left out %+v", s, got.LeftOut)
 	}
-	moved, err := predict.OpenUncalibrated(ceg.Options{Dir: dir, Root: root, Backend: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	moved := fatal.Get(predict.OpenUncalibrated(ceg.Options{Dir: dir, Root: root, Backend: "go"}))(t)
 	defer moved.Close()
 	if again, err := moved.Calibrate(t.Context()); err != nil || !again.CrossValidated || again.Source.Temperature != s.Temperature {
 		t.Errorf("with a root: %+v, %v", again, err)
@@ -183,9 +151,7 @@ func TestCalibrateByCrossValidation(t *testing.T) {
 	if k, err := artifact.Read(none); err != nil || k.Estimate != nil || k.Crossed != nil {
 		t.Errorf("without an estimate: %+v, %v", k, err)
 	}
-	if _, err := open(t, none).Calibrate(t.Context()); err == nil || !strings.Contains(err.Error(), "Train again without --no-estimate") {
-		t.Errorf("error %v", err)
-	}
+	fatal.Says(t, fatal.Err(open(t, none).Calibrate(t.Context())), "Train again without --no-estimate")
 }
 
 // A run that held out a source says what a new domain does to the temperature.
@@ -193,15 +159,10 @@ func TestCalibrateOnLeftOutSources(t *testing.T) {
 	c := configtest.New(t, "glyphs", "sketch", "uniform-ce", config.Authors, "schedule.epochs", 2)
 	c.Data.ImageSize, c.Network.Width = 16, 4
 	sketch := filepath.Join(t.TempDir(), "sketch")
-	if _, err := ceg.Run(t.Context(), c, ceg.Options{Dir: sketch, Backend: "go"}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(ceg.Run(t.Context(), c, ceg.Options{Dir: sketch, Backend: "go"}))(t)
 	dir := copied(t)
 	p, other := open(t, dir), open(t, sketch)
-	got, err := p.Calibrate(t.Context(), other)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := fatal.Get(p.Calibrate(t.Context(), other))(t)
 	l := got.LeftOut
 	if l == nil || l.Images != 60 || got.Extra < 1 || got.Extra > 81 || l.Source.Before.NLL != got.Source.Source.Before.NLL {
 		t.Errorf("%+v, %d labels more", l, got.Extra)
@@ -209,7 +170,5 @@ func TestCalibrateOnLeftOutSources(t *testing.T) {
 	if p.Temperature != got.Source.Temperature {
 		t.Errorf("the temperature in use is %v, want %v", p.Temperature, got.Source.Temperature)
 	}
-	if _, err := p.Calibrate(t.Context(), p); err == nil || !strings.Contains(err.Error(), "no source domain") {
-		t.Errorf("the run itself as one without a source: %v", err)
-	}
+	fatal.Says(t, fatal.Err(p.Calibrate(t.Context(), p)), "no source domain")
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/nets/onnx"
 	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/internal/fatal"
 	"github.com/ledg-go/ledg/plots"
 )
 
@@ -24,10 +25,7 @@ func TestExportONNX(t *testing.T) {
 	dir := copied(t)
 	o := ceg.Options{Dir: dir}
 	to := filepath.Join(t.TempDir(), "model.onnx")
-	files, err := predict.ExportONNX(o, to, onnx.Float32)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := fatal.Get(predict.ExportONNX(o, to, onnx.Float32))(t)
 	var names []string
 	for _, f := range files {
 		names = append(names, filepath.Base(f))
@@ -56,19 +54,13 @@ func TestExportONNX(t *testing.T) {
 	}
 
 	// Again, to the same bytes; and with a temperature.
-	if _, err := predict.ExportONNX(o, to, onnx.Float32); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(predict.ExportONNX(o, to, onnx.Float32))(t)
 	if content(t, to) != first {
 		t.Error("exported again, the file differs")
 	}
 	p := open(t, dir)
-	if _, err := p.Calibrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := predict.ExportONNX(o, to, onnx.Uint8); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(p.Calibrate(t.Context()))(t)
+	fatal.Get(predict.ExportONNX(o, to, onnx.Uint8))(t)
 	if got := content(t, to); !strings.Contains(got, "inverse_temperature") || !strings.Contains(got, "NHWC") {
 		t.Error("neither the temperature nor the layout is in the file")
 	}
@@ -81,9 +73,7 @@ func TestExportONNX(t *testing.T) {
 		mine := filepath.Join(t.TempDir(), "labels.txt")
 		put(t, mine, []byte(text))
 		other := filepath.Join(filepath.Dir(mine), "model.onnx")
-		if _, err := predict.ExportONNX(o, other, onnx.Float32); err == nil || !strings.Contains(err.Error(), "labels.txt") {
-			t.Errorf("error %v", err)
-		}
+		fatal.Says(t, fatal.Err(predict.ExportONNX(o, other, onnx.Float32)), "labels.txt")
 		if _, err := os.Stat(other); err == nil || content(t, mine) != text {
 			t.Error("something was written")
 		}
@@ -99,34 +89,19 @@ func TestExampleInPython(t *testing.T) {
 	dir, out := copied(t), t.TempDir()
 	p := open(t, dir)
 	images, _ := gallery(t, 20)
-	good, err := filepath.Glob(filepath.Join(images, "d*", "*.png"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := fatal.Get(filepath.Glob(filepath.Join(images, "d*", "*.png")))(t)
 	slices.Sort(good)
 	table := filepath.Join(out, "p.csv")
-	if _, err := p.Files(t.Context(), predict.FilesOptions{Images: good, Out: table}); err != nil {
-		t.Fatal(err)
-	}
-	rows, err := csv.NewReader(strings.NewReader(content(t, table))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(p.Files(t.Context(), predict.FilesOptions{Images: good, Out: table}))(t)
+	rows := fatal.Get(csv.NewReader(strings.NewReader(content(t, table))).ReadAll())(t)
 	for _, input := range []onnx.Input{onnx.Float32, onnx.Uint8} {
 		model := filepath.Join(out, string(input), "model.onnx")
-		if err := os.MkdirAll(filepath.Dir(model), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := predict.ExportONNX(ceg.Options{Dir: dir}, model, input); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.MkdirAll(filepath.Dir(model), 0o777))
+		fatal.Get(predict.ExportONNX(ceg.Options{Dir: dir}, model, input))(t)
 		if b, err := exec.Command(python, "-c", "import onnx, sys; onnx.checker.check_model(sys.argv[1], full_check=True)", model).CombinedOutput(); err != nil {
 			t.Fatalf("onnx.checker: %s", b)
 		}
-		b, err := exec.Command(python, append([]string{strings.TrimSuffix(model, ".onnx") + ".py"}, good...)...).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := fatal.Get(exec.Command(python, append([]string{strings.TrimSuffix(model, ".onnx") + ".py"}, good...)...).Output())(t)
 		lines := bytes.Split(bytes.TrimSpace(b), []byte("\n"))
 		if len(lines) != len(good) {
 			t.Fatalf("%d lines for %d images", len(lines), len(good))
@@ -148,13 +123,8 @@ func TestContact(t *testing.T) {
 	p := open(t, copied(t))
 	dir, _ := gallery(t, 30)
 	out := filepath.Join(t.TempDir(), "p.parquet")
-	if _, err := p.Files(t.Context(), predict.FilesOptions{Images: []string{dir}, Out: out}); err != nil {
-		t.Fatal(err)
-	}
-	d, err := predict.Contact(out, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(p.Files(t.Context(), predict.FilesOptions{Images: []string{dir}, Out: out}))(t)
+	d := fatal.Get(predict.Contact(out, 4))(t)
 	if len(d.Tiles) != 12 {
 		t.Fatalf("%d tiles", len(d.Tiles))
 	}

@@ -16,20 +16,16 @@ import (
 	"github.com/ledg-go/ledg/ceg/predict/embedding/embeddingtest"
 	"github.com/ledg-go/ledg/ceg/predict/photos"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // onFeatures is a run on features of glyphs.
 func onFeatures(t *testing.T, file string, set map[string]any) string {
 	t.Helper()
 	spec := config.Spec{Dataset: "features", Target: "photo", Method: "uniform-ce", Preset: config.Authors, Epochs: 2, Set: set}
-	c, err := config.Resolve(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := fatal.Get(config.Resolve(spec))(t)
 	dir := filepath.Join(t.TempDir(), "run")
-	if _, err := ceg.Run(t.Context(), c, ceg.Options{Dir: dir, Root: file, Backend: "go"}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(ceg.Run(t.Context(), c, ceg.Options{Dir: dir, Root: file, Backend: "go"}))(t)
 	return dir
 }
 
@@ -46,17 +42,12 @@ func TestFeaturesRun(t *testing.T) {
 			p := open(t, dir)
 			d, m := p.Model.Data, p.Model
 			f, _ := d.Features()
-			v, err := f.Open(t.Context(), t.TempDir())
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := fatal.Get(f.Open(t.Context(), t.TempDir()))(t)
 			mean := make([]float64, v.Dim)
 			n := 0
 			x, scratch := make([]float32, v.Dim), []byte(nil)
 			normal := func(i int) []float32 {
-				if err := v.Read(i, 0, x, &scratch); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, v.Read(i, 0, x, &scratch))
 				square := 0.0
 				for j := range x {
 					x[j] = float32(math.Copysign(math.Sqrt(math.Abs(float64(x[j]))), float64(x[j])))
@@ -87,14 +78,8 @@ func TestFeaturesRun(t *testing.T) {
 				values[p.Name] = m.Values[i]
 			}
 			for i := 0; i < d.Len(); i += 41 {
-				picture, err := d.Image(i)
-				if err != nil {
-					t.Fatal(err)
-				}
-				list, err := p.Images(picture.ToImage())
-				if err != nil {
-					t.Fatal(err)
-				}
+				picture := fatal.Get(d.Image(i))(t)
+				list := fatal.Get(p.Images(picture.ToImage()))(t)
 				z := normal(i)
 				for j := range z {
 					z[j] = float32(float64(z[j])-mean[j]/float64(n)) * m.Scaler.Scale
@@ -118,12 +103,8 @@ func TestFeaturesRun(t *testing.T) {
 			if _, err := predict.ExportONNX(ceg.Options{Dir: dir, Backend: "go"}, filepath.Join(t.TempDir(), "n.onnx"), onnx.Uint8); err != nil {
 				t.Error(err)
 			}
-			if err := os.Remove(filepath.Join(dir, "standard.safetensors")); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := predict.OpenWith(ceg.Options{Dir: dir, Backend: "go"}); err == nil || !strings.Contains(err.Error(), "standard.safetensors") {
-				t.Errorf("without the scales of its features: %v", err)
-			}
+			fatal.If(t, os.Remove(filepath.Join(dir, "standard.safetensors")))
+			fatal.Says(t, fatal.Err(predict.OpenWith(ceg.Options{Dir: dir, Backend: "go"})), "standard.safetensors")
 		})
 	}
 }
@@ -143,10 +124,7 @@ func dense(x, w, b []float32) []float32 {
 // Features of unknown origin have only a head, and predicting images reports that.
 func TestForeignFeatures(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "foreign.safetensors")
-	data, err := os.ReadFile(embeddingtest.Glyphs(t, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(os.ReadFile(embeddingtest.Glyphs(t, 1)))(t)
 	put(t, file, []byte(strings.Replace(string(data), `"origin"`, `"0rigin"`, 1)))
 	dir := onFeatures(t, file, nil)
 	p := open(t, dir)
@@ -158,9 +136,7 @@ func TestForeignFeatures(t *testing.T) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
-	if _, err := predict.ExportONNX(ceg.Options{Dir: dir}, filepath.Join(t.TempDir(), "n.onnx"), onnx.Uint8); err == nil || !strings.Contains(err.Error(), "does not say what made them") {
-		t.Error(err)
-	}
+	fatal.Says(t, fatal.Err(predict.ExportONNX(ceg.Options{Dir: dir}, filepath.Join(t.TempDir(), "n.onnx"), onnx.Uint8)), "does not say what made them")
 }
 
 // Features that the run's own file or another has are not computed again, and the table and the
@@ -172,10 +148,7 @@ func TestFilesReuseFeatures(t *testing.T) {
 		save(t, filepath.Join(root, domain, class, fmt.Sprintf("%02d.png", i)), noise(uint64(i), 20, 20))
 	}
 	o := photos.Options{By: datasets.Origin{Network: "smallcnn", Width: 4, Pooling: "mean", Size: 16, Weights: "none"}, CacheDir: t.TempDir(), Backend: "go"}
-	file, err := photos.Embed(t.Context(), root, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := fatal.Get(photos.Embed(t.Context(), root, o))(t)
 	dir := onFeatures(t, file, map[string]any{"exploration.budget": "8"})
 	save(t, filepath.Join(root, "new.png"), noise(100, 20, 20))
 	save(t, filepath.Join(root, "copy.png"), noise(7, 20, 20))

@@ -12,6 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Files of other programs by the journal's names are errors, and stay as they are.
@@ -49,13 +50,9 @@ func TestDamagedTable(t *testing.T) {
 	var b bytes.Buffer
 	w := parquet.NewGenericWriter[predict.Prediction](&b, parquet.Compression(&parquet.Zstd))
 	for i := range 200 {
-		if _, err := w.Write([]predict.Prediction{{Path: fmt.Sprint(i), Class: "cat", Second: "dog", Nearest: "x"}}); err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(w.Write([]predict.Prediction{{Path: fmt.Sprint(i), Class: "cat", Second: "dog", Nearest: "x"}}))(t)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, w.Close())
 	path := filepath.Join(t.TempDir(), "t.parquet")
 	r := rand.New(rand.NewPCG(3, 4))
 	read := 0
@@ -83,20 +80,14 @@ func FuzzReadTable(f *testing.F) {
 	f.Add([]byte(`{"path":"a.png","class":"cat","probability":0.9}` + "\n"))
 	var b bytes.Buffer
 	w := parquet.NewGenericWriter[predict.Prediction](&b, parquet.Compression(&parquet.Zstd))
-	if _, err := w.Write([]predict.Prediction{{Path: "a.png", Class: "cat"}}); err != nil {
-		f.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		f.Fatal(err)
-	}
+	fatal.Get(w.Write([]predict.Prediction{{Path: "a.png", Class: "cat"}}))(f)
+	fatal.If(f, w.Close())
 	f.Add(b.Bytes())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		dir := t.TempDir()
 		for _, name := range []string{"t.csv", "t.jsonl", "t.parquet"} {
 			path := filepath.Join(dir, name)
-			if err := os.WriteFile(path, data, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.WriteFile(path, data, 0o666))
 			_ = predict.ReadTable(path, func(predict.Prediction) error { return nil })
 		}
 	})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/rundir/artifact"
 	"github.com/ledg-go/ledg/ceg/rundir/calibration"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // What a run has kept gives the calibration and the neighbours that its images give.
@@ -16,23 +17,15 @@ func TestSavedLogitsEqualThoseOfImages(t *testing.T) {
 	look := func() (*calibration.Calibration, string, float32) {
 		t.Helper()
 		p := open(t, dir)
-		c, err := p.Calibrate(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		list, err := p.Images(noise(1, 20, 20))
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := fatal.Get(p.Calibrate(t.Context()))(t)
+		list := fatal.Get(p.Images(noise(1, 20, 20)))(t)
 		return c, list[0].Nearest, list[0].Distance
 	}
 	c, nearest, distance := look()
 	if k := open(t, dir).Model.Artifact; k == nil || len(k.Measured) != c.Source.Source.Before.Images+c.Source.Target.Before.Images {
 		t.Fatalf("kept is %+v", k)
 	}
-	if err := os.Remove(filepath.Join(dir, artifact.File)); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Remove(filepath.Join(dir, artifact.File)))
 	d, near, far := look()
 	if near != nearest || math.Abs(float64(far-distance)) > 1e-5 {
 		t.Errorf("nearest is %s at %v with what is kept, %s at %v with the images", nearest, distance, near, far)

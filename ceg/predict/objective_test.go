@@ -13,6 +13,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/nets/onnx"
 	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A run whose objective has a test head or pixels of its own is predicted as the run
@@ -28,27 +29,16 @@ func predictsAsItRan(t *testing.T, method, mean string) {
 	c.Schedule.EpochOf = config.OverLabelled
 	c.Data.ImageSize, c.Network.Width = 16, 4
 	o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: "go"}
-	if _, err := ceg.Run(t.Context(), c, o); err != nil {
-		t.Fatal(err)
-	}
-	want, err := ceg.Embed(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(ceg.Run(t.Context(), c, o))(t)
+	want := fatal.Get(ceg.Embed(t.Context(), o))(t)
 	p := open(t, o.Dir)
 	var images []image.Image
 	for _, id := range want.IDs[:20] {
 		i, _ := p.Model.Data.Index(id)
-		m, err := p.Model.Data.Image(i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := fatal.Get(p.Model.Data.Image(i))(t)
 		images = append(images, m.ToImage())
 	}
-	got, err := p.Images(images...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := fatal.Get(p.Images(images...))(t)
 	for i, v := range got {
 		for class, q := range v.Probs {
 			if w := float64(want.ClassProbs.Data[i*len(v.Probs)+class]); !(math.Abs(q-w) <= 1e-6) {
@@ -58,13 +48,8 @@ func predictsAsItRan(t *testing.T, method, mean string) {
 	}
 	// Package onnx's tests hold what such files compute against GoMLX.
 	to := filepath.Join(t.TempDir(), "model.onnx")
-	if _, err := predict.ExportONNX(o, to, onnx.Float32); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(predict.ExportONNX(o, to, onnx.Float32))(t)
+	data := fatal.Get(os.ReadFile(to))(t)
 	if text := string(data); !strings.Contains(text, mean) && !strings.Contains(text, strings.ReplaceAll(mean, " ", "")) {
 		t.Errorf("the metadata do not have the mean %s", mean)
 	}

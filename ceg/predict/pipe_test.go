@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // What would block a reader, or is a link to nothing, is listed as what could not be
@@ -23,14 +24,9 @@ func TestFilesThatAreNone(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	if err := os.Symlink(filepath.Join(dir, "gone"), filepath.Join(dir, "in", "dangling.png")); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Symlink(filepath.Join(dir, "gone"), filepath.Join(dir, "in", "dangling.png")))
 	o := predict.FilesOptions{Images: []string{filepath.Join(dir, "alone"), filepath.Join(dir, "in")}, Out: filepath.Join(dir, "p.csv")}
-	s, err := p.Files(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := fatal.Get(p.Files(t.Context(), o))(t)
 	if s.Predicted != 1 || s.Failed != 3 {
 		t.Errorf("%+v", s)
 	}

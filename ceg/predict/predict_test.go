@@ -23,6 +23,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/predict"
 	"github.com/ledg-go/ledg/datasets/arrays"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // trained is the directory of one run, in which the tests must not write.
@@ -55,24 +56,16 @@ func TestMain(m *testing.M) {
 // copied is a run of the test's own.
 func copied(t testing.TB) string {
 	t.Helper()
-	dir, err := trained()
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := fatal.Get(trained())(t)
 	to := filepath.Join(t.TempDir(), "run")
-	if err := os.CopyFS(to, os.DirFS(filepath.Join(dir, "run"))); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.CopyFS(to, os.DirFS(filepath.Join(dir, "run"))))
 	return to
 }
 
 func open(t testing.TB, dir string) *predict.Predictor {
 	t.Helper()
 	enginetest.Open(t)
-	p, err := predict.OpenWith(ceg.Options{Dir: dir, Backend: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := fatal.Get(predict.OpenWith(ceg.Options{Dir: dir, Backend: "go"}))(t)
 	t.Cleanup(p.Close)
 	return p
 }
@@ -92,20 +85,14 @@ func noise(seed uint64, w, h int) image.Image {
 func save(t testing.TB, path string, m image.Image) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := png.Encode(&b, m); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, png.Encode(&b, m))
 	put(t, path, b.Bytes())
 }
 
 func put(t testing.TB, path string, data []byte) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.MkdirAll(filepath.Dir(path), 0o777))
+	fatal.If(t, os.WriteFile(path, data, 0o666))
 }
 
 // A prediction depends on the image alone: its neighbours and its place in the batch do not move a
@@ -117,24 +104,16 @@ func TestNeighboursDoNotMatter(t *testing.T) {
 			if network != "smallcnn" {
 				parent := t.TempDir()
 				dir = filepath.Join(parent, "run")
-				if err := train(parent, network, 32); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, train(parent, network, 32))
 			}
 			p := open(t, dir)
 			var images []image.Image
 			for i := range 131 { // more than a batch
 				images = append(images, noise(uint64(i), 20+i%7, 24))
 			}
-			together, err := p.Images(images...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			together := fatal.Get(p.Images(images...))(t)
 			for _, i := range []int{0, 1, 63, 64, 127, 128, 130} {
-				alone, err := p.Images(images[i])
-				if err != nil {
-					t.Fatal(err)
-				}
+				alone := fatal.Get(p.Images(images[i]))(t)
 				if !reflect.DeepEqual(alone[0], together[i]) {
 					t.Errorf("image %d: alone %v %v, among others %v %v", i, alone[0].Class, alone[0].Logits, together[i].Class, together[i].Logits)
 				}
@@ -145,10 +124,7 @@ func TestNeighboursDoNotMatter(t *testing.T) {
 
 func TestPredictionFollowsFromItsNumbers(t *testing.T) {
 	p := open(t, copied(t))
-	list, err := p.Images(noise(1, 30, 20), noise(2, 16, 16))
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := fatal.Get(p.Images(noise(1, 30, 20), noise(2, 16, 16)))(t)
 	for _, v := range list {
 		if len(v.Probs) != 10 || len(v.Features) != p.Model.Features || v.Class == v.Second {
 			t.Fatalf("%d probabilities, %d features, class %s before %s", len(v.Probs), len(v.Features), v.Class, v.Second)
@@ -176,14 +152,8 @@ func TestPredictionFollowsFromItsNumbers(t *testing.T) {
 	if !ok {
 		t.Fatalf("there is no image %q", list[0].Nearest)
 	}
-	m, err := p.Model.Data.Image(i)
-	if err != nil {
-		t.Fatal(err)
-	}
-	self, err := p.Images(m.ToImage())
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := fatal.Get(p.Model.Data.Image(i))(t)
+	self := fatal.Get(p.Images(m.ToImage()))(t)
 	if self[0].Nearest != list[0].Nearest || math.Abs(float64(self[0].Distance)) > 1e-6 {
 		t.Errorf("%s is at distance %v from %s", list[0].Nearest, self[0].Distance, self[0].Nearest)
 	}
@@ -200,9 +170,7 @@ func gallery(t testing.TB, good int) (dir string, bad []string) {
 		save(t, filepath.Join(dir, fmt.Sprintf("d%d", i%3), fmt.Sprintf("%03d.png", i)), noise(uint64(i), 12+i%5, 12))
 	}
 	var b bytes.Buffer
-	if err := png.Encode(&b, noise(1, 40, 40)); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, png.Encode(&b, noise(1, 40, 40)))
 	put(t, filepath.Join(dir, "cut.png"), b.Bytes()[:900])
 	put(t, filepath.Join(dir, "empty.jpg"), nil)
 	put(t, filepath.Join(dir, "notes.txt"), []byte("not an image"))
@@ -220,18 +188,13 @@ func gallery(t testing.TB, good int) (dir string, bad []string) {
 
 func table(t testing.TB, path string) (list []predict.Prediction) {
 	t.Helper()
-	if err := predict.ReadTable(path, func(p predict.Prediction) error { list = append(list, p); return nil }); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, predict.ReadTable(path, func(p predict.Prediction) error { list = append(list, p); return nil }))
 	return list
 }
 
 func content(t testing.TB, path string) string {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := fatal.Get(os.ReadFile(path))(t)
 	return string(b)
 }
 
@@ -248,10 +211,7 @@ func TestFiles(t *testing.T) {
 	for _, ext := range []string{".csv", ".jsonl", ".parquet"} {
 		for _, emb := range []string{".npz", ".safetensors", ".parquet"} {
 			o := predict.FilesOptions{Images: []string{dir}, Out: filepath.Join(out, "p"+ext), Embeddings: filepath.Join(out, "e"+emb)}
-			s, err := p.Files(t.Context(), o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := fatal.Get(p.Files(t.Context(), o))(t)
 			if s.Predicted != 40 || s.Failed != len(bad) || s.Resumed != 0 {
 				t.Fatalf("%s: %+v", ext, s)
 			}
@@ -271,9 +231,7 @@ func TestFiles(t *testing.T) {
 			if p.Novelty = nil; known {
 				p.Novelty = &audit.Novelty{}
 			}
-			if _, err := p.Files(t.Context(), o); err != nil {
-				t.Fatal(err)
-			}
+			fatal.Get(p.Files(t.Context(), o))(t)
 			for _, row := range table(t, o.Out) {
 				if row.LooksNew != nil != known {
 					t.Fatalf("%s with a threshold %v: %+v", ext, known, row)
@@ -283,14 +241,8 @@ func TestFiles(t *testing.T) {
 	}
 	p.Novelty = threshold
 	for i, v := range want {
-		m, err := predict.Picture(v.Path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		alone, err := p.Images(m.ToImage())
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := fatal.Get(predict.Picture(v.Path))(t)
+		alone := fatal.Get(p.Images(m.ToImage()))(t)
 		alone[0].Path, alone[0].Probs, alone[0].Logits, alone[0].Features = v.Path, nil, nil, nil
 		if !reflect.DeepEqual(alone[0], v) {
 			t.Errorf("%s: %+v in the table, %+v alone", v.Path, v, alone[0])
@@ -311,36 +263,21 @@ func TestFiles(t *testing.T) {
 
 	// The features equal the rows.
 	for _, ext := range []string{".npz", ".safetensors"} {
-		f, err := arrays.Open(filepath.Join(out, "e"+ext))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := fatal.Get(arrays.Open(filepath.Join(out, "e"+ext)))(t)
 		defer f.Close()
-		a, err := f.Array("features")
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := fatal.Get(f.Array("features"))(t)
 		rows, cols, err := a.Matrix()
 		if err != nil || rows != 40 || cols != p.Model.Features {
 			t.Fatalf("%s: %d x %d (%v)", ext, rows, cols, err)
 		}
-		m, err := predict.Picture(want[39].Path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		alone, err := p.Images(m.ToImage())
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = arrays.Blocks(t.Context(), a, func(first int, block []float32) error {
+		m := fatal.Get(predict.Picture(want[39].Path))(t)
+		alone := fatal.Get(p.Images(m.ToImage()))(t)
+		fatal.If(t, arrays.Blocks(t.Context(), a, func(first int, block []float32) error {
 			if last := block[len(block)-cols:]; first+len(block)/cols == 40 && !reflect.DeepEqual(last, alone[0].Features) {
 				t.Errorf("%s: the last row is %v, want %v", ext, last, alone[0].Features)
 			}
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 }
 
@@ -350,9 +287,7 @@ func TestFilesGoesOn(t *testing.T) {
 	dir, _ := gallery(t, 300)
 	out := t.TempDir()
 	o := predict.FilesOptions{Images: []string{dir}, Out: filepath.Join(out, "whole.csv"), Embeddings: filepath.Join(out, "whole.npz")}
-	if _, err := p.Files(t.Context(), o); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(p.Files(t.Context(), o))(t)
 	o.Out, o.Embeddings = filepath.Join(out, "again.csv"), filepath.Join(out, "again.npz")
 	enough := errors.New("enough")
 	ctx, stop := context.WithCancelCause(t.Context())
@@ -374,13 +309,8 @@ func TestFilesGoesOn(t *testing.T) {
 	o.Progress = nil
 	other := o
 	other.Images = []string{filepath.Join(dir, "d0")}
-	if _, err := p.Files(t.Context(), other); err == nil || !strings.Contains(err.Error(), "interrupted call") {
-		t.Errorf("other images go on with the same file: %v", err)
-	}
-	s, err := p.Files(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.Says(t, fatal.Err(p.Files(t.Context(), other)), "interrupted call")
+	s := fatal.Get(p.Files(t.Context(), o))(t)
 	if s.Resumed == 0 || s.Predicted != 300 || s.Failed != 4 || s.Changed {
 		t.Errorf("%+v", s)
 	}
@@ -410,10 +340,7 @@ func TestFilesOfAFolderThatChanges(t *testing.T) {
 			os.RemoveAll(dir)
 		}
 	}
-	s, err := p.Files(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := fatal.Get(p.Files(t.Context(), o))(t)
 	if !s.Changed || s.Resumed == 0 || s.Predicted+s.Failed != 704 || s.Failed <= 4 {
 		t.Errorf("%+v", s)
 	}
@@ -443,9 +370,7 @@ func TestFilesRefuses(t *testing.T) {
 		{predict.FilesOptions{Images: []string{dir}, Out: filepath.Join(dir, "absent", "x.csv")}, "there is no folder " + filepath.Join(dir, "absent") + " to write x.csv into"},
 		{predict.FilesOptions{Images: []string{dir}, Out: filepath.Join(dir, "x.csv"), Embeddings: filepath.Join(dir, "absent", "x.npz")}, "there is no folder"},
 	} {
-		if _, err := p.Files(t.Context(), c.o); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%+v: error %v, want %q", c.o, err, c.want)
-		}
+		fatal.Says(t, fatal.Err(p.Files(t.Context(), c.o)), c.want)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/predict"
 	"github.com/ledg-go/ledg/ceg/predict/shard"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // merge merges what lies beside a table, with the features to a file beside it.
@@ -34,9 +35,7 @@ func TestShards(t *testing.T) {
 	out := t.TempDir()
 	at := func(name string) string { return filepath.Join(out, name) }
 	for _, ext := range []string{".csv", ".jsonl", ".parquet"} {
-		if _, err := p.Files(t.Context(), predict.FilesOptions{Images: []string{dir}, Out: at("whole" + ext), Embeddings: at("whole.npz")}); err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(p.Files(t.Context(), predict.FilesOptions{Images: []string{dir}, Out: at("whole" + ext), Embeddings: at("whole.npz")}))(t)
 	}
 	o := predict.FilesOptions{Images: []string{dir}, Out: at("p.csv"), Embeddings: at("p.npz")}
 	enough := errors.New("enough")
@@ -56,17 +55,11 @@ func TestShards(t *testing.T) {
 			o.Progress = nil
 			whole := content(t, o.Shard.File(o.Out))
 			put(t, o.Shard.File(o.Out), []byte(whole[:len(whole)-30]))
-			if _, err := merge(o.Out); err == nil || !strings.Contains(err.Error(), "shard 1/3 is not complete; ") {
-				t.Errorf("half a shard is merged: %v", err)
-			}
+			fatal.Says(t, fatal.Err(merge(o.Out)), "shard 1/3 is not complete; ")
 		}
-		if _, err := p.Files(t.Context(), o); err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(p.Files(t.Context(), o))(t)
 		if i == 0 {
-			if _, err := merge(o.Out); err == nil || !strings.Contains(err.Error(), "shard 1/3 is missing") {
-				t.Errorf("a shard is missing: %v", err)
-			}
+			fatal.Says(t, fatal.Err(merge(o.Out)), "shard 1/3 is missing")
 		}
 		s, err := p.Files(t.Context(), o) // which has nothing to do
 		if err != nil || s.Resumed != s.Predicted || s.Predicted < 90 {
@@ -78,10 +71,7 @@ func TestShards(t *testing.T) {
 	}
 	for _, ext := range []string{".csv", ".jsonl", ".parquet"} {
 		out := at("p" + ext)
-		names, err := shard.Find(at("p.csv"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		names := fatal.Get(shard.Find(at("p.csv")))(t)
 		s, err := merge(out, names...)
 		if err != nil || s.Predicted != 300 || s.Failed != len(bad) || s.Embeddings != at("p.npz") {
 			t.Fatalf("%+v, %v", s, err)
@@ -98,9 +88,7 @@ func TestShards(t *testing.T) {
 	zero, one, two := shard.Shard{Index: 0, Count: 3}.File(o.Out), shard.Shard{Index: 1, Count: 3}.File(o.Out), shard.Shard{Index: 2, Count: 3}.File(o.Out)
 	make := func(name string, index, count int, images ...string) string {
 		o := predict.FilesOptions{Images: images, Out: at(name), Shard: shard.Shard{Index: index, Count: count}, Embeddings: at("p.npz")}
-		if _, err := p.Files(t.Context(), o); err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(p.Files(t.Context(), o))(t)
 		return o.Shard.File(o.Out)
 	}
 	four := make("four.csv", 2, 4, dir)
@@ -137,9 +125,7 @@ func TestShards(t *testing.T) {
 			t.Fatalf("%s: a refused merge has written", name)
 		}
 	}
-	if _, err := p.Files(t.Context(), predict.FilesOptions{Images: []string{dir}, Out: o.Out, Embeddings: o.Embeddings, Shard: shard.Shard{Index: 2, Count: 3}}); err == nil || !strings.Contains(err.Error(), "p.csv.2-of-3 was left by an interrupted call of something else: listing is ") {
-		t.Errorf("a shard continues with other files: %v", err)
-	}
+	fatal.Says(t, fatal.Err(p.Files(t.Context(), predict.FilesOptions{Images: []string{dir}, Out: o.Out, Embeddings: o.Embeddings, Shard: shard.Shard{Index: 2, Count: 3}})), "p.csv.2-of-3 was left by an interrupted call of something else: listing is ")
 }
 
 // Shards before and after an image has changed, even to one of as many bytes, are not merged;
@@ -151,20 +137,16 @@ func TestShardsOfChangedImages(t *testing.T) {
 	predictShard := func(i int) {
 		t.Helper()
 		o := predict.FilesOptions{Images: []string{dir}, Out: out, Shard: shard.Shard{Index: i, Count: 2}}
-		if _, err := p.Files(t.Context(), o); err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(p.Files(t.Context(), o))(t)
 	}
 	predictShard(0)
 	var image string
-	if err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+	fatal.If(t, filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
 		if err == nil && filepath.Ext(path) == ".png" && e.Type().IsRegular() {
 			image = path
 		}
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	changed := []byte(content(t, image))
 	changed[len(changed)-1] ^= 1
 	put(t, image, changed)
@@ -178,19 +160,12 @@ func TestShardsOfChangedImages(t *testing.T) {
 		t.Errorf("an image has changed: %v", err)
 	}
 	for _, name := range names { // and make them again
-		if err := os.Remove(name); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.Remove(name))
 	}
 	predictShard(0)
 	predictShard(1)
-	files, err := shard.Together(names)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := predict.Merge(out, out+".npz", files); err == nil || !strings.Contains(err.Error(), "the shards have no features for ") {
-		t.Error(err)
-	}
+	files := fatal.Get(shard.Together(names))(t)
+	fatal.Says(t, fatal.Err(predict.Merge(out, out+".npz", files)), "the shards have no features for ")
 	for _, name := range names {
 		if _, err := predict.Merge(name, "", files); err == nil {
 			t.Errorf("a merge writes over %s", name)
@@ -216,12 +191,8 @@ func FuzzMerge(f *testing.F) {
 		}
 		defer os.Remove(path)
 		defer j.Close()
-		if _, err := j.Append(item); err != nil {
-			t.Fatal(err)
-		}
-		if err := j.End(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(j.Append(item))(t)
+		fatal.If(t, j.End())
 		files, err := shard.Together([]string{path})
 		if err != nil {
 			return

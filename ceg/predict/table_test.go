@@ -10,6 +10,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/predict"
 	"github.com/ledg-go/ledg/datasets/foreign"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Names that a spreadsheet would compute are guarded in a table, and read as they were.
@@ -17,13 +18,9 @@ func TestTableGuardsFormulas(t *testing.T) {
 	p := open(t, copied(t))
 	from, _ := gallery(t, 1)
 	dir := t.TempDir()
-	if err := os.CopyFS(filepath.Join(dir, "=s"), os.DirFS(from)); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.CopyFS(filepath.Join(dir, "=s"), os.DirFS(from)))
 	t.Chdir(dir)
-	if _, err := p.Files(t.Context(), predict.FilesOptions{Images: []string{"=s"}, Out: "t.csv"}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(p.Files(t.Context(), predict.FilesOptions{Images: []string{"=s"}, Out: "t.csv"}))(t)
 	if text := content(t, "t.csv"); !strings.Contains(text, "\n'=s/") {
 		t.Errorf("written as\n%s", text)
 	}
@@ -61,9 +58,7 @@ func TestTablesByNames(t *testing.T) {
 	}
 	path := filepath.Join(dir, "t.csv")
 	put(t, path, []byte("path,class,probability\n1.png,fox,much\n"))
-	if err := predict.ReadTable(path, func(predict.Prediction) error { return nil }); err == nil || !strings.Contains(err.Error(), "t.csv:2: probability") {
-		t.Errorf("error %v", err)
-	}
+	fatal.Says(t, predict.ReadTable(path, func(predict.Prediction) error { return nil }), "t.csv:2: probability")
 	put(t, path, []byte(`{"images":[{"file":"1.png","detections":[]}]}`))
 	if err := (*foreign.Error)(nil); !errors.As(predict.ReadTable(path, nil), &err) || err.Format != foreign.MegaDetector {
 		t.Errorf("error %v", err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/fatal"
 	"github.com/ledg-go/ledg/plots"
 )
 
@@ -29,10 +30,7 @@ func TestCurvesOver(t *testing.T) {
 	dirs := dirsWith(t, func(r result.PlannedRun) bool {
 		return r.Budget == "5%" && (r.Sweep["delta"] == 1 || r.Label() == "ceg" || r.Label() == "uniform")
 	})
-	d, err := CurvesOver(dirs...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := fatal.Get(CurvesOver(dirs...))(t)
 	curve := func(name string, first float64) plots.Curve {
 		c := plots.Curve{Name: name, Title: name, Queried: []float64{1}}
 		for e := range 3 {
@@ -59,10 +57,7 @@ func TestCurvesOver(t *testing.T) {
 }
 
 func TestLabelsOver(t *testing.T) {
-	d, err := LabelsOver(false, dirsWith(t, func(r result.PlannedRun) bool { return r.Sweep == nil && r.Label() == "ceg-ce" })...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := fatal.Get(LabelsOver(false, dirsWith(t, func(r result.PlannedRun) bool { return r.Sweep == nil && r.Label() == "ceg-ce" })...))(t)
 	if len(d.Targets) != 1 || len(d.Targets[0].Curves) != 1 || d.Targets[0].Curves[0].Name != "CEG selection + cross-entropy (published schedule, preset paper)" {
 		t.Fatalf("%+v", d)
 	}
@@ -80,9 +75,7 @@ func TestLabelsOver(t *testing.T) {
 		t.Errorf("accuracies %v", accuracies)
 	}
 	// Runs that differ in a setting, too, are not one curve.
-	if d, err = LabelsOver(false, dirsWith(t, func(r result.PlannedRun) bool { return r.Sweep["delta"] == 1 || r.Sweep == nil && r.Label() == "ceg" })...); err != nil {
-		t.Fatal(err)
-	}
+	d = fatal.Get(LabelsOver(false, dirsWith(t, func(r result.PlannedRun) bool { return r.Sweep["delta"] == 1 || r.Sweep == nil && r.Label() == "ceg" })...))(t)
 	var names []string
 	budgets := 0
 	for _, c := range d.Targets[0].Curves {
@@ -92,7 +85,5 @@ func TestLabelsOver(t *testing.T) {
 	if want := []string{"CEG (published schedule, preset paper), delta 0.3", "CEG (published schedule, preset paper), delta 1"}; !slices.Equal(names, want) || budgets < 2 {
 		t.Errorf("curves %q over %d budgets, want %q over several", names, budgets, want)
 	}
-	if _, err := LabelsOver(false, t.TempDir()); err == nil || !strings.Contains(err.Error(), "config.json") {
-		t.Errorf("an empty folder: %v", err)
-	}
+	fatal.Says(t, fatal.Err(LabelsOver(false, t.TempDir())), "config.json")
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A run that is not finished has the name that its plan, or another run of its arm, gives it;
@@ -36,10 +37,7 @@ func TestArmWithoutRuns(t *testing.T) {
 // Two rows of one table never have one name, and the preset paper is not called as authors.
 func TestRowsHaveTheirOwnNames(t *testing.T) {
 	for _, folder := range []string{"glyphs", "pacs-features", "paper", "seeds"} {
-		f, err := Open("../../notebooks/results/" + folder)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := fatal.Get(Open("../../notebooks/results/" + folder))(t)
 		for _, g := range f.groups("", "") {
 			for _, b := range f.budgets(g) {
 				tab := &grid{spec: PaperTable{Name: allMethods}, group: g, budget: b}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // The row that is chosen target by target, of recorded runs; the numbers were also computed
@@ -25,14 +26,8 @@ func TestChosen(t *testing.T) {
 			"on art_painting MaxHerding + CEG loss, upfront (preset ledg settings) (81.14, n = 5), on cartoon MaxHerding + CEG loss, upfront (preset ledg settings) (81.88, n = 5), on photo MaxHerding + CEG loss, upfront (preset ledg settings) (77.79, n = 5), on sketch MaxHerding + CEG loss, upfront (preset ledg settings) (84.06, n = 5)"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			f, err := Open("../../notebooks/results/pacs-features", test.plans...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			tables, err := f.Table(allMethods, TableOptions{Chosen: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := fatal.Get(Open("../../notebooks/results/pacs-features", test.plans...))(t)
+			tables := fatal.Get(f.Table(allMethods, TableOptions{Chosen: true}))(t)
 			last := tables[0].Rows[len(tables[0].Rows)-1]
 			if got := texts(last); !slices.Equal(got, test.want) {
 				t.Errorf("got %q, want %q", got, test.want)

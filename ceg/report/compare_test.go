@@ -7,16 +7,14 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Runs with one learning rate for all parts of the network are named by it, others by the rates that
 // differ.
 func TestLearningRatesInNames(t *testing.T) {
 	run := func(set map[string]any) *RecordedRun {
-		c, err := config.Resolve(config.Spec{Dataset: "glyphs", Target: "photo", Method: "ceg", Set: set})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := fatal.Get(config.Resolve(config.Spec{Dataset: "glyphs", Target: "photo", Method: "ceg", Set: set}))(t)
 		return &RecordedRun{Run: &result.Run{Config: c, Result: &result.Result{Method: "ceg"}}}
 	}
 	for want, second := range map[string]*RecordedRun{
@@ -40,11 +38,7 @@ func TestIntervalsStayWithinBounds(t *testing.T) {
 			r.Result.Accuracy.LastEpoch = result.Choice{Target: result.Tally{Correct: n, Total: 100}, TargetAccuracy: float64(n) / 100}
 			runs = append(runs, r)
 		}
-		tab, err := summaryTable(runs, "last_epoch", "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return tab
+		return fatal.Get(summaryTable(runs, "last_epoch", ""))(t)
 	}
 	for _, c := range []struct {
 		correct []int
@@ -68,10 +62,7 @@ func TestIntervalsStayWithinBounds(t *testing.T) {
 // Rows say in which settings they differ, whatever their methods are; two rows never have one name.
 func TestSettingsThatDiffer(t *testing.T) {
 	run := func(method, images string, set map[string]any) *RecordedRun {
-		c, err := config.Resolve(config.Spec{Dataset: "features", Target: "photo", Method: method, Set: set})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := fatal.Get(config.Resolve(config.Spec{Dataset: "features", Target: "photo", Method: method, Set: set}))(t)
 		return &RecordedRun{Run: &result.Run{Config: c, Result: &result.Result{Method: c.Method, Preset: string(c.Preset), Dataset: "features", Images: images}}}
 	}
 	mlp, lr, ledg := map[string]any{"network.name": "mlp"}, map[string]any{"lr": 0.5}, map[string]any{"preset": "ledg"}

@@ -2,11 +2,11 @@ package report
 
 import (
 	"bytes"
-	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/study/studytest"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // What is counted by class is shown by class; runs that do not count say so, and their
@@ -25,20 +25,13 @@ func TestTablesByClass(t *testing.T) {
 	} {
 		t.Run(tt.file, func(t *testing.T) {
 			tt.o.Long = tt.format == result.CSV
-			tables, err := f.Table(tt.table, tt.o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			tables := fatal.Get(f.Table(tt.table, tt.o))(t)
 			var b bytes.Buffer
 			for _, table := range tables {
-				if err := table.Write(&b, tt.format); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, table.Write(&b, tt.format))
 			}
 			golden(t, tt.file, b.Bytes())
-			if _, err := old.Table(tt.table, tt.o); err == nil || !strings.Contains(err.Error(), "count") {
-				t.Errorf("of runs without counts: %v", err)
-			}
+			fatal.Says(t, fatal.Err(old.Table(tt.table, tt.o)), "count")
 		})
 	}
 	if a, b := tableText(t, f, "table3"), tableText(t, old, "table3"); a != b {
@@ -49,8 +42,6 @@ func TestTablesByClass(t *testing.T) {
 		`no measure "luck"`:          {Measure: "luck"},
 	} {
 		name := map[bool]string{true: "confusion", false: "methods"}[o.Rule != ""]
-		if _, err := f.Table(name, o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: %v, want %q", o, err, want)
-		}
+		fatal.Says(t, fatal.Err(f.Table(name, o)), want)
 	}
 }

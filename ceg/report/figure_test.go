@@ -15,6 +15,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/study"
 	"github.com/ledg-go/ledg/ceg/study/studytest"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 	"github.com/ledg-go/ledg/plots"
 )
 
@@ -84,15 +85,8 @@ func TestMain(m *testing.M) {
 
 func figureFolder(t *testing.T) *Folder {
 	t.Helper()
-	dir, err := figureDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	dir := fatal.Get(figureDir())(t)
+	return fatal.Get(Open(dir))(t)
 }
 
 // same compares curves with some room for rounding.
@@ -130,10 +124,7 @@ func same(t *testing.T, what string, got, want any) {
 // budget + 0.5 + gamma1 (3), and 3 for CEG.
 func TestSensitivityData(t *testing.T) {
 	f := figureFolder(t)
-	d, err := f.Sensitivity(FigureOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := fatal.Get(f.Sensitivity(FigureOptions{}))(t)
 	if len(d.Sweeps) != 1 || len(d.Surfaces) != 1 {
 		t.Fatalf("%d sweeps and %d surfaces", len(d.Sweeps), len(d.Surfaces))
 	}
@@ -155,10 +146,7 @@ func TestSensitivityData(t *testing.T) {
 		t.Errorf("surface is %+v", u)
 	}
 	// One target alone has all three seeds.
-	d, err = f.Sensitivity(FigureOptions{Targets: []string{"photo"}, Methods: []string{"ceg-ce"}, Rule: "best_target"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d = fatal.Get(f.Sensitivity(FigureOptions{Targets: []string{"photo"}, Methods: []string{"ceg-ce"}, Rule: "best_target"}))(t)
 	same(t, "point", d.Sweeps[0].Curves[0].Points[0], plots.Point{X: 0, Values: []float64{29, 30, 31}})
 	same(t, "reference", d.Sweeps[0].References, []plots.Reference{{Name: "CEG selection + cross-entropy (published schedule, preset paper) (n = 3)", Y: 30}})
 	if !d.Changes {
@@ -167,10 +155,7 @@ func TestSensitivityData(t *testing.T) {
 }
 
 func TestBudgetData(t *testing.T) {
-	d, err := figureFolder(t).Budget(FigureOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := fatal.Get(figureFolder(t).Budget(FigureOptions{}))(t)
 	points := func(at5 float64) []plots.Point {
 		return []plots.Point{{X: 1, Values: []float64{at5 - 4, at5 - 3}}, {X: 5, Values: []float64{at5, at5 + 1}}, {X: 10, Values: []float64{at5 + 5, at5 + 6}}}
 	}
@@ -276,19 +261,14 @@ func TestFigure(t *testing.T) {
 		{"queried", FigureOptions{Seed: new(uint64(0))}, "seed 0: no finished run"}, // 0 is a seed
 		{"queried", FigureOptions{}, "source/100 is not in the data set"},
 	} {
-		if _, err := f.Figure(context.Background(), tt.name, plots.Print(), tt.o); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s %+v: %v\nwant %s", tt.name, tt.o, err, tt.want)
-		}
+		fatal.Says(t, fatal.Err(f.Figure(context.Background(), tt.name, plots.Print(), tt.o)), tt.want)
 	}
 }
 
 // The figure targets has every finished seed, by target and method.
 func TestTargetsFigure(t *testing.T) {
 	f := figureFolder(t)
-	d, err := f.Targets(FigureOptions{Methods: []string{"uniform", "ceg"}, Budget: "5%"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := fatal.Get(f.Targets(FigureOptions{Methods: []string{"uniform", "ceg"}, Budget: "5%"}))(t)
 	same(t, "references", d.References, []plots.Reference{{Name: "chance, 10 classes", Y: 10}})
 	if len(d.Groups) != 2 || d.Groups[0].Name != "photo" || d.Groups[1].Name != "sketch" {
 		t.Fatalf("groups %+v", d.Groups)
@@ -308,16 +288,10 @@ func TestTargetsFigure(t *testing.T) {
 
 // The preset ledg is drawn beside the runs of authors, under the name that tables give it.
 func TestFigureOfTwoPresets(t *testing.T) {
-	f, err := Open("../../notebooks/results/frozen-glyphs")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fatal.Get(Open("../../notebooks/results/frozen-glyphs"))(t)
 	names := []string{"fixmatch, preset ledg", "ceg published"}
 	titles := []string{"Random + FixMatch, upfront (preset ledg)", "CEG (published schedule)"}
-	d, err := f.Budget(FigureOptions{Methods: names})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := fatal.Get(f.Budget(FigureOptions{Methods: names}))(t)
 	for _, target := range d.Targets {
 		for i, c := range target.Curves {
 			if len(target.Curves) != 2 || c.Name != names[i] || c.Title != titles[i] || len(c.Points) != 1 || len(c.Points[0].Values) != 6 {

@@ -15,19 +15,15 @@ import (
 	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
 	"github.com/ledg-go/ledg/ceg/study"
 	"github.com/ledg-go/ledg/ceg/study/studytest"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestStatusTable(t *testing.T) {
 	f := handFolder(t)
-	table, err := f.StatusTable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := fatal.Get(f.StatusTable())(t)
 	table.Title = strings.TrimPrefix(table.Title, f.Path)
 	var b bytes.Buffer
-	if err := table.Write(&b, result.Text); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, table.Write(&b, result.Text))
 	golden(t, "status.txt", b.Bytes())
 }
 
@@ -37,17 +33,12 @@ func TestCollect(t *testing.T) {
 	f := handFolder(t)
 	for _, r := range f.Runs {
 		if dir := filepath.Join(f.Path, r.Dir); isThere(dir) {
-			if err := os.WriteFile(filepath.Join(dir, checkpoint.File), []byte("weights"), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.WriteFile(filepath.Join(dir, checkpoint.File), []byte("weights"), 0o666))
 		}
 	}
 	to := filepath.Join(t.TempDir(), "records")
 	for range 2 { // again over what is there
-		n, err := f.Collect(to, result.Omit{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := fatal.Get(f.Collect(to, result.Omit{}))(t)
 		if names, err := result.OpenRuns(to).Names(); err != nil || n == 0 || len(names) != n {
 			t.Errorf("%d runs are there, %v, Collect says %d", len(names), err, n)
 		}
@@ -55,20 +46,14 @@ func TestCollect(t *testing.T) {
 	if files, err := os.ReadDir(to); err != nil || len(files) != 2 {
 		t.Errorf("collected are %v, %v; want a plan and its runs", files, err)
 	}
-	g, err := Open(to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := fatal.Get(Open(to))(t)
 	for _, name := range []string{"table1", "table3"} {
 		if want, got := tableText(t, f, name), tableText(t, g, name); got != want {
 			t.Errorf("%s from collected records:\n%s\nwant\n%s", name, got, want)
 		}
 	}
 	for _, r := range f.Runs {
-		want, err := f.State(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := fatal.Get(f.State(r))(t)
 		if want == result.Failed {
 			want = result.NotStarted // what failed stays behind
 		}
@@ -78,12 +63,8 @@ func TestCollect(t *testing.T) {
 	}
 	// Without queries, losses and times the tables stay, and what needs queries says so.
 	bare := t.TempDir()
-	if _, err := f.Collect(bare, result.Omit{Queries: true, Training: true}); err != nil {
-		t.Fatal(err)
-	}
-	if g, err = Open(bare); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(f.Collect(bare, result.Omit{Queries: true, Training: true}))(t)
+	g = fatal.Get(Open(bare))(t)
 	if want, got := tableText(t, f, "table3"), tableText(t, g, "table3"); got != want {
 		t.Errorf("table3 without queries:\n%s\nwant\n%s", got, want)
 	}
@@ -96,9 +77,7 @@ func TestCollect(t *testing.T) {
 func TestCollectUnplanned(t *testing.T) {
 	dir, to := t.TempDir(), t.TempDir()
 	p := plan(t, parse(t, "name: s\ndataset: glyphs\ntargets: [photo]\nbudgets: [10%]\nmethods: [ceg]\nseeds: [1, 2]"))
-	if _, err := p.Run(context.Background(), study.Options{Dir: dir, Runner: studytest.Fake{}.Run}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(p.Run(context.Background(), study.Options{Dir: dir, Runner: studytest.Fake{}.Run}))(t)
 	f := NewFolder(dir)
 	if err := f.AddUnplanned(); err != nil || len(f.Runs) != 2 {
 		t.Fatalf("%d runs, %v", len(f.Runs), err)
@@ -122,10 +101,7 @@ func TestCollectUnplanned(t *testing.T) {
 			t.Errorf("there are %v, %v, want %v", found, err, want)
 		}
 	}
-	single, err := OpenRun(filepath.Join(to, f.Runs[1].Dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	single := fatal.Get(OpenRun(filepath.Join(to, f.Runs[1].Dir)))(t)
 	if got, want := single.Runs[0].Key(), p.Runs[1].Key(); got != want {
 		t.Errorf("the run is %s, want %s", got, want)
 	}
@@ -147,15 +123,10 @@ func isThere(path string) bool {
 
 func tableText(t *testing.T, f *Folder, name string) string {
 	t.Helper()
-	tables, err := f.Table(name, TableOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tables := fatal.Get(f.Table(name, TableOptions{}))(t)
 	var b bytes.Buffer
 	for _, table := range tables {
-		if err := table.Write(&b, result.Text); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, table.Write(&b, result.Text))
 	}
 	return b.String()
 }
@@ -167,9 +138,7 @@ func TestFolderWithoutPlan(t *testing.T) {
 	seeds := func(list string) *study.Plan {
 		return plan(t, parse(t, "name: s\ndataset: glyphs\ntargets: [photo]\nbudgets: [10%]\nmethods: [ceg]\nseeds: "+list))
 	}
-	if _, err := seeds("[1]").Run(context.Background(), study.Options{Dir: dir, Runner: studytest.Fake{}.Run}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(seeds("[1]").Run(context.Background(), study.Options{Dir: dir, Runner: studytest.Fake{}.Run}))(t)
 	f := NewFolder(dir, seeds("[1]").File(), seeds("[1, 2]").File())
 	if len(f.Runs) != 2 {
 		t.Fatalf("%d runs, want 2", len(f.Runs))
@@ -180,17 +149,12 @@ func TestFolderWithoutPlan(t *testing.T) {
 		}
 	}
 
-	f, err := OpenRun(filepath.Join(dir, f.Runs[0].Dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f = fatal.Get(OpenRun(filepath.Join(dir, f.Runs[0].Dir)))(t)
 	if got, want := f.Runs[0].Key(), seeds("[1]").Runs[0].Key(); got != want {
 		t.Errorf("the run is %s, want %s", got, want)
 	}
 	if d, err := f.Epochs(FigureOptions{}); err != nil || len(d.Curves) != 1 {
 		t.Errorf("%d curves, %v", len(d.Curves), err)
 	}
-	if _, err := OpenRun(t.TempDir()); err == nil || !strings.Contains(err.Error(), result.ConfigFile) {
-		t.Errorf("an empty directory: %v", err)
-	}
+	fatal.Says(t, fatal.Err(OpenRun(t.TempDir())), result.ConfigFile)
 }

@@ -4,6 +4,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A table is made on machines without an engine: the package links neither the
@@ -13,10 +15,7 @@ func TestLinksNoEngine(t *testing.T) {
 	if err != nil {
 		t.Skip("there is no go command")
 	}
-	out, err := exec.Command(goTool, "list", "-deps", ".").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := fatal.Get(exec.Command(goTool, "list", "-deps", ".").Output())(t)
 	deps := strings.Fields(string(out))
 	if len(deps) < 20 {
 		t.Fatalf("go list gives %d packages", len(deps))

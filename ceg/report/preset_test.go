@@ -10,6 +10,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/study"
 	"github.com/ledg-go/ledg/ceg/study/studytest"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // twoPresets is a folder of uniform queries under two presets and two kinds of budget.
@@ -21,14 +22,8 @@ func twoPresets(t *testing.T) *Folder {
 	}
 	s := study.Study{Name: "two", Block: study.Block{Dataset: "glyphs", Targets: []string{"photo", "sketch"}, Seeds: []uint64{1, 2}},
 		Runs: []study.Block{block(config.Authors), block(config.Ledg)}}
-	if _, err := s.Run(context.Background(), study.Options{Dir: dir, Runner: studytest.Fake{}.Run}); err != nil {
-		t.Fatal(err)
-	}
-	f, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	fatal.Get(s.Run(context.Background(), study.Options{Dir: dir, Runner: studytest.Fake{}.Run}))(t)
+	return fatal.Get(Open(dir))(t)
 }
 
 // The preset ledg is compared with authors in one table, by names that tell them apart.
@@ -40,9 +35,7 @@ func TestPresetsInOneTable(t *testing.T) {
 			t.Fatalf("%d tables, %v", len(tables), err)
 		}
 		var b bytes.Buffer
-		if err := tables[0].Write(&b, result.Text); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, tables[0].Write(&b, result.Text))
 		return b.String()
 	}
 	both := text(TableOptions{Baseline: "uniform"})
@@ -60,10 +53,7 @@ func TestPresetsInOneTable(t *testing.T) {
 // Budgets in numbers of labels and in shares share an axis of labels, at the numbers that
 // results have: 20 in all of studytest's.
 func TestBudgetsOfTwoKinds(t *testing.T) {
-	d, err := twoPresets(t).Budget(FigureOptions{Preset: "authors"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := fatal.Get(twoPresets(t).Budget(FigureOptions{Preset: "authors"}))(t)
 	p := d.Targets[0].Curves[0].Points
 	if d.XLabel != "Labelled images" || len(p) != 2 || p[0].X != 20 || p[1].X != 20 {
 		t.Errorf("axis %q, points %+v", d.XLabel, p)

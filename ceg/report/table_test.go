@@ -19,6 +19,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/study"
 	"github.com/ledg-go/ledg/ceg/study/studytest"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden tables")
@@ -33,19 +34,10 @@ func handFolder(t *testing.T) *Folder {
 // handFolderOf is handFolder with other things of a fake run. f.Right is added to the answers.
 func handFolderOf(t *testing.T, f studytest.Fake) *Folder {
 	t.Helper()
-	s, err := study.Load(filepath.Join("testdata", "hand.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := os.Open(filepath.Join("testdata", "answers.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := fatal.Get(study.Load(filepath.Join("testdata", "hand.yaml")))(t)
+	file := fatal.Get(os.Open(filepath.Join("testdata", "answers.csv")))(t)
 	defer file.Close()
-	rows, err := csv.NewReader(file).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := fatal.Get(csv.NewReader(file).ReadAll())(t)
 	p := plan(t, s)
 	right := map[string][2]int{} // by config
 	for _, row := range rows[1:] {
@@ -57,9 +49,7 @@ func handFolderOf(t *testing.T, f studytest.Fake) *Folder {
 		}
 		var v [2]int
 		for e := range v {
-			if v[e], err = strconv.Atoi(row[5+e]); err != nil {
-				t.Fatal(err)
-			}
+			v[e] = fatal.Get(strconv.Atoi(row[5+e]))(t)
 		}
 		right[fmt.Sprint(p.Runs[i].Config)] = v
 	}
@@ -78,46 +68,27 @@ func handFolderOf(t *testing.T, f studytest.Fake) *Folder {
 		return nil
 	}
 	dir := t.TempDir()
-	if _, err := p.Run(context.Background(), study.Options{Dir: dir, Runner: f.Run}); err != nil {
-		t.Fatal(err)
-	}
-	folder, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return folder
+	fatal.Get(p.Run(context.Background(), study.Options{Dir: dir, Runner: f.Run}))(t)
+	return fatal.Get(Open(dir))(t)
 }
 
 func parse(t *testing.T, text string) study.Study {
 	t.Helper()
-	s, err := study.Parse("s.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return fatal.Get(study.Parse("s.yaml", []byte(text)))(t)
 }
 
 func plan(t *testing.T, s study.Study) *study.Plan {
 	t.Helper()
-	p, err := s.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return fatal.Get(s.Plan())(t)
 }
 
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {
-		if err := os.WriteFile(path, got, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(path, got, 0o666))
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := fatal.Get(os.ReadFile(path))(t)
 	if !bytes.Equal(got, want) {
 		t.Errorf("%s: got\n%s\nwant\n%s", path, got, want)
 	}
@@ -149,9 +120,7 @@ func TestTables(t *testing.T) {
 				t.Fatal(len(tables), err)
 			}
 			var b bytes.Buffer
-			if err := tables[0].Write(&b, tt.format); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, tables[0].Write(&b, tt.format))
 			golden(t, tt.file, b.Bytes())
 		})
 	}
@@ -176,9 +145,7 @@ func TestSweptRows(t *testing.T) {
 			t.Errorf("%s: %q, want -3.00 on both targets; rows %v", name, d, got)
 		}
 	}
-	if tables, err = f.Table("methods", TableOptions{Budget: "5%"}); err != nil {
-		t.Fatal(err)
-	}
+	tables = fatal.Get(f.Table("methods", TableOptions{Budget: "5%"}))(t)
 	for _, row := range tables[0].Rows {
 		if strings.Contains(row[0].Text, "delta") {
 			t.Errorf("without Sweeps there is the row %q", row[0].Text)
@@ -203,26 +170,15 @@ func TestTableRefuses(t *testing.T) {
 		{"table3", TableOptions{Preset: "authors"}, "no runs for table3"},
 		{"table4", TableOptions{Sweeps: true}, "it has no swept settings, the tables methods, budgets and targets do"},
 	} {
-		if _, err := f.Table(tt.table, tt.o); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s %+v: %v\nwant %s", tt.table, tt.o, err, tt.want)
-		}
+		fatal.Says(t, fatal.Err(f.Table(tt.table, tt.o)), tt.want)
 	}
 	// What the records do not say is not believed.
 	i := slices.IndexFunc(f.Runs, func(r result.PlannedRun) bool { return r.Label() == "ceg" })
 	path := filepath.Join(f.Path, f.Runs[i].Dir, result.RecordsFile)
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, bytes.Replace(data, []byte("[70,100]"), []byte("[71,100]"), 1), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if f, err = Open(f.Path); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.Table("table3", TableOptions{}); err == nil || !strings.Contains(err.Error(), "target is 70/100, the records give 71/100") {
-		t.Errorf("changed records: %v", err)
-	}
+	data := fatal.Get(os.ReadFile(path))(t)
+	fatal.If(t, os.WriteFile(path, bytes.Replace(data, []byte("[70,100]"), []byte("[71,100]"), 1), 0o666))
+	f = fatal.Get(Open(f.Path))(t)
+	fatal.Says(t, fatal.Err(f.Table("table3", TableOptions{})), "target is 70/100, the records give 71/100")
 }
 
 // A table of some rows corrects for these alone.
@@ -230,10 +186,7 @@ func TestTableOfSomeMethods(t *testing.T) {
 	f := handFolder(t)
 	rows := func(o TableOptions) (names []string, holm string) {
 		o.Budget, o.Baseline = "5%", "uniform-ce"
-		tables, err := f.Table(allMethods, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tables := fatal.Get(f.Table(allMethods, o))(t)
 		for _, r := range tables[0].Rows {
 			cells := texts(r)
 			if names = append(names, cells[0]); cells[0] == "CEG (published schedule, preset paper)" {
@@ -253,9 +206,7 @@ func TestTableOfSomeMethods(t *testing.T) {
 	if by, _ := rows(TableOptions{Methods: []string{"CEG/pub/paper", "Random + cross-entropy (published schedule, preset paper)"}}); !slices.Equal(by, names) {
 		t.Errorf("by display and short names: %q, by labels %q", by, names)
 	}
-	if _, err := f.Table(allMethods, TableOptions{Methods: []string{"ceg", "cge"}}); err == nil || !strings.Contains(err.Error(), `method "cge": there are uniform-ce, bvsb-ce, ceg`) {
-		t.Errorf("a method that is not there: %v", err)
-	}
+	fatal.Says(t, fatal.Err(f.Table(allMethods, TableOptions{Methods: []string{"ceg", "cge"}})), `method "cge": there are uniform-ce, bvsb-ce, ceg`)
 }
 
 // Two studies on one folder that mean different things by the same label have to
@@ -267,20 +218,11 @@ func TestTwoStudies(t *testing.T) {
 			Dataset: "glyphs", Methods: []string{"uniform", "ceg"}, Targets: []string{"photo", "sketch"}, Seeds: []uint64{1, 2},
 			Set: map[string]any{"schedule.epochs": 2 + i},
 		}}
-		if _, err := s.Run(context.Background(), study.Options{Dir: dir, Runner: studytest.Fake{}.Run}); err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(s.Run(context.Background(), study.Options{Dir: dir, Runner: studytest.Fake{}.Run}))(t)
 	}
-	f, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.Table("methods", TableOptions{}); err == nil || !strings.Contains(err.Error(), "select a study with --plan, one of long, short") {
-		t.Errorf("two studies: %v", err)
-	}
-	if f, err = Open(dir, "long"); err != nil {
-		t.Fatal(err)
-	}
+	f := fatal.Get(Open(dir))(t)
+	fatal.Says(t, fatal.Err(f.Table("methods", TableOptions{})), "select a study with --plan, one of long, short")
+	f = fatal.Get(Open(dir, "long"))(t)
 	if _, err := f.Table("methods", TableOptions{}); err != nil {
 		t.Error(err)
 	}
@@ -320,10 +262,7 @@ func TestPaperTables(t *testing.T) {
 // A LaTeX table has as many cells in each row as columns, closes what it opens
 // and escapes what TeX would read as its own.
 func TestLaTeX(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join("testdata", "table3.tex"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(os.ReadFile(filepath.Join("testdata", "table3.tex")))(t)
 	text := string(data)
 	columns := len(regexp.MustCompile(`\\begin\{tabular\}\{([lr]+)\}`).FindStringSubmatch(text)[1])
 	for line := range strings.Lines(text) {
@@ -350,20 +289,13 @@ func TestLaTeX(t *testing.T) {
 // With some targets, averages and pairs are over them.
 func TestTableOnTargets(t *testing.T) {
 	f := handFolder(t)
-	tables, err := f.Table("table3", TableOptions{Targets: []string{f.Runs[0].Target}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tables := fatal.Get(f.Table("table3", TableOptions{Targets: []string{f.Runs[0].Target}}))(t)
 	var b bytes.Buffer
-	if err := tables[0].Write(&b, result.Text); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, tables[0].Write(&b, result.Text))
 	if !strings.Contains(b.String(), f.Runs[0].Target) || strings.Contains(b.String(), "average: ") {
 		t.Errorf("one target:\n%s", &b)
 	}
-	if _, err := f.Table("table3", TableOptions{Targets: []string{"moon"}}); err == nil || !strings.Contains(err.Error(), `no runs on target "moon", only on `) {
-		t.Errorf("a target that is not there: %v", err)
-	}
+	fatal.Says(t, fatal.Err(f.Table("table3", TableOptions{Targets: []string{"moon"}})), `no runs on target "moon", only on `)
 }
 
 // A row is compared with the row of its label in another folder: here with one that has one correct
@@ -371,10 +303,7 @@ func TestTableOnTargets(t *testing.T) {
 func TestTargetsOfBaselineFolder(t *testing.T) {
 	f := handFolder(t)
 	less := handFolderOf(t, studytest.Fake{Right: func(ceg.Config, int) int { return -1 }})
-	tables, err := f.Table("targets", TableOptions{BaselineFolder: less})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tables := fatal.Get(f.Table("targets", TableOptions{BaselineFolder: less}))(t)
 	labels := map[string]bool{}
 	for _, row := range tables[0].Rows {
 		labels[row[0].Text] = true
@@ -396,9 +325,7 @@ func TestTargetsOfBaselineFolder(t *testing.T) {
 		{"targets", TableOptions{}, "one of the two"},
 		{"methods", TableOptions{BaselineFolder: f}, "it goes with the table targets"},
 	} {
-		if _, err := f.Table(bad.table, bad.o); err == nil || !strings.Contains(err.Error(), bad.want) {
-			t.Errorf("%s: %v, want %q", bad.table, err, bad.want)
-		}
+		fatal.Says(t, fatal.Err(f.Table(bad.table, bad.o)), bad.want)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/datasets/regular"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Whatever is read of a run's folder and of a study's is a regular file: a pipe is not
@@ -25,7 +26,7 @@ func TestReadsRegularFiles(t *testing.T) {
 		read func(dir string) error
 	}{
 		"config":    {ConfigFile, func(dir string) error { return ReadConfig(os.DirFS(dir), ConfigFile, new(config.Config)) }},
-		"a new run": {ConfigFile, func(dir string) error { _, err := Create(dir, newSettings(1)); return err }},
+		"a new run": {ConfigFile, func(dir string) error { _, err := Open(dir, newSettings(1), Place{}, false); return err }},
 		"result":    {ResultFile, func(dir string) error { _, err := ReadResult(os.DirFS(dir), ResultFile); return err }},
 		"records": {RecordsFile, func(dir string) error {
 			_, _, err := ReadRecords(os.DirFS(dir), RecordsFile, WholeFile)
@@ -64,22 +65,15 @@ func TestReadsRegularFiles(t *testing.T) {
 func TestReadsBounded(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, ConfigFile), "")
-	if err := os.Truncate(filepath.Join(dir, ConfigFile), maxSettings+1); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Truncate(filepath.Join(dir, ConfigFile), maxSettings+1))
 	if err := ReadConfig(os.DirFS(dir), ConfigFile, new(config.Config)); !errors.Is(err, regular.ErrSize) {
 		t.Error(err)
 	}
-	w, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := fatal.Get(zstd.NewWriter(nil))(t)
 	var packed bytes.Buffer
 	w.Reset(&packed)
 	for range 128 { // MB in 15 KB
-		if _, err := w.Write(make([]byte, 1<<20)); err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(w.Write(make([]byte, 1<<20)))(t)
 	}
 	w.Close()
 	put(t, filepath.Join(dir, collectedSuffix), packed.String())

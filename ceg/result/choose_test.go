@@ -3,10 +3,10 @@ package result
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // history makes records from (validation of 8, target of 10) pairs: 12 labels in
@@ -119,9 +119,7 @@ func TestRulesWithNothingToMeasureWith(t *testing.T) {
 	}
 	r := sampleResult(t)
 	r.Accuracy = c
-	if _, err := r.JSON(); err == nil || !strings.Contains(err.Error(), "no note") {
-		t.Errorf("a result without a note: %v", err)
-	}
+	fatal.Says(t, fatal.Err(r.JSON()), "no note")
 	r.Note = "nobody knows"
 	if _, err := r.JSON(); err != nil || r.Verify(records) != nil {
 		t.Errorf("a result with a note: %v, %v", err, r.Verify(records))
@@ -129,12 +127,8 @@ func TestRulesWithNothingToMeasureWith(t *testing.T) {
 	for i := range records {
 		records[i].Accuracy = records[i].Accuracy[:len(records[i].Accuracy)-1]
 	}
-	if r.Accuracy, err = Choose(records); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Verify(records); err == nil || !strings.Contains(err.Error(), "the target is") {
-		t.Errorf("accuracies without those of the target: %v", err)
-	}
+	r.Accuracy = fatal.Get(Choose(records))(t)
+	fatal.Says(t, r.Verify(records), "the target is")
 	if r.Target = config.NoTarget; r.Verify(records) != nil {
 		t.Errorf("no target: %v", r.Verify(records))
 	}

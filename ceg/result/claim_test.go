@@ -6,15 +6,14 @@ import (
 	"os"
 	"slices"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // P-values are those of SciPy, corrected ones those of statsmodels; see the README of
 // testdata.
 func TestClaimsAgainstSciPy(t *testing.T) {
-	data, err := os.ReadFile("testdata/claims.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(os.ReadFile("testdata/claims.json"))(t)
 	var want struct {
 		Pairs []struct {
 			Differences []float64
@@ -23,9 +22,7 @@ func TestClaimsAgainstSciPy(t *testing.T) {
 		}
 		Families []struct{ P, Holm []float64 }
 	}
-	if err := json.Unmarshal(data, &want); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, json.Unmarshal(data, &want))
 	near := func(a, b float64) bool { return math.Abs(a-b) < 1e-12 }
 	for _, w := range want.Pairs {
 		before := slices.Clone(w.Differences)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // counted are ten answers about three classes of four: by hand
@@ -67,10 +69,7 @@ func TestRecordByClass(t *testing.T) {
 		val.Count(0, 0)
 	}
 	r.Accuracy[0] = val
-	line, err := r.Line()
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := fatal.Get(r.Line())(t)
 	if want := `{"domain":"print","split":"val","tally":[4,4],"classes":[[4,4,4],[0,0,0],[0,0,0],[0,0,0]]}`; !strings.Contains(string(line), want) {
 		t.Errorf("the line is %s, want %s in it", line, want)
 	}
@@ -98,9 +97,7 @@ func TestRecordByClass(t *testing.T) {
 		if changed == string(line) {
 			t.Fatalf("there is no %s in %s", tt.from, line)
 		}
-		if _, err := read(changed); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: %v, want %q", tt.to, err, tt.want)
-		}
+		fatal.Says(t, fatal.Err(read(changed)), tt.want)
 	}
 }
 

@@ -12,16 +12,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // finishedRun writes a finished run of a name into a folder, with a map that a figure
 // has kept and weights.
 func finishedRun(t *testing.T, folder, name string) {
 	t.Helper()
-	d, err := Create(filepath.Join(folder, name), newSettings(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := fatal.Get(Open(filepath.Join(folder, name), newSettings(1), Place{}, false))(t)
 	defer d.Close()
 	var records []Record
 	for e := range 3 {
@@ -32,25 +31,15 @@ func finishedRun(t *testing.T, folder, name string) {
 			r.Queried = 0
 		}
 		records = append(records, r)
-		if err := d.AppendRecord(r); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, d.AppendRecord(r))
 	}
-	if err := d.AppendQueries([]Query{{ID: "print/1", Domain: "print", Class: "a, \"b\"\n<c>"}}); err != nil {
-		t.Fatal(err)
-	}
-	choices, err := Choose(records)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = errors.Join(
+	fatal.If(t, d.AppendQueries([]Query{{ID: "print/1", Domain: "print", Class: "a, \"b\"\n<c>"}}))
+	choices := fatal.Get(Choose(records))(t)
+	fatal.If(t, errors.Join(
 		d.Finish(Result{Format: Format, Method: "ceg", Dataset: "glyphs", Target: "photo", Seed: 1<<64 - 1, Epochs: 3, Pool: 400, Budget: 20, Labels: 20, ValLabels: 8, Accuracy: choices,
 			Timing: Timing{Began: time.Unix(1, 0).UTC(), Seconds: 4.5, Train: 3, Wait: 1, Eval: 1, Query: 0.5, Prepare: 2, Compile: 1, PeakMemoryBytes: 7, Machine: "EPYC", Threads: 2}}),
 		WriteMap(d.File(MapFile), []MapPoint{{"print/1", "print", "a", 1.5, -2}}),
-		os.WriteFile(d.File("checkpoint.safetensors"), make([]byte, 1<<16), 0o666))
-	if err != nil {
-		t.Fatal(err)
-	}
+		os.WriteFile(d.File("checkpoint.safetensors"), make([]byte, 1<<16), 0o666)))
 }
 
 // everything is the content of a run without its place.
@@ -62,10 +51,7 @@ func everything(t *testing.T, r *Run) string {
 		t.Fatal(errQ, errM)
 	}
 	lines := lines(t, r.Records...)
-	res, err := r.Result.Line()
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := fatal.Get(r.Result.Line())(t)
 	return fmt.Sprint(r.Name(), lines, string(res), queries, points, r.Config)
 }
 
@@ -73,15 +59,9 @@ func everything(t *testing.T, r *Run) string {
 func contents(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := fatal.Get(os.ReadDir(folder))(t)
 	for _, e := range entries {
-		data, err := os.ReadFile(filepath.Join(folder, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := fatal.Get(os.ReadFile(filepath.Join(folder, e.Name())))(t)
 		files[e.Name()] = string(data)
 	}
 	return files
@@ -92,9 +72,7 @@ func TestPackedPlan(t *testing.T) {
 	dir := t.TempDir()
 	p := &Plan{Format: Format, Name: "s", About: "why", Runs: []PlannedRun{{Dir: "a", Seed: 1}}}
 	for i, write := range []func(string) error{p.Write, p.WritePacked, p.WritePacked, p.Write} {
-		if err := write(dir); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, write(dir))
 		got, err := ReadPlans(dir)
 		if err != nil || len(got) != 1 || !reflect.DeepEqual(got[0], p) {
 			t.Errorf("%d: got %v, %v", i, got, err)
@@ -103,12 +81,8 @@ func TestPackedPlan(t *testing.T) {
 			t.Errorf("%d: %v, %v", i, entries, err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "t"+packedSuffix), []byte("x"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := ReadPlans(dir); err == nil || !strings.Contains(err.Error(), "t.study.json.zst") {
-		t.Error(err)
-	}
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "t"+packedSuffix), []byte("x"), 0o666))
+	fatal.Says(t, fatal.Err(ReadPlans(dir)), "t.study.json.zst")
 }
 
 func TestCollect(t *testing.T) {
@@ -121,37 +95,25 @@ func TestCollect(t *testing.T) {
 		for _, d := range dirs {
 			p.Runs = append(p.Runs, PlannedRun{Dir: d})
 		}
-		if err := p.Write(to); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, p.Write(to))
 	}
 	collect := func(folder string, names ...string) {
 		t.Helper()
 		var runs []*Run
 		for _, name := range names {
-			r, err := OpenRun(filepath.Join(folder, name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := fatal.Get(OpenRun(filepath.Join(folder, name)))(t)
 			runs = append(runs, r)
 		}
-		if err := Collect(to, runs, Omit{}); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, Collect(to, runs, Omit{}))
 	}
 	fileOf := func() map[string][]string {
 		t.Helper()
-		c, err := readCollection(to)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := fatal.Get(readCollection(to))(t)
 		of := map[string][]string{}
 		for name, data := range c.file {
 			first, _, _ := bytes.Cut(data, []byte("\n"))
 			var h head
-			if err := Decode(first, &h); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, Decode(first, &h))
 			of[name] = h.Runs
 		}
 		return of
@@ -170,14 +132,8 @@ func TestCollect(t *testing.T) {
 		t.Error("the same runs give other bytes")
 	}
 	for _, name := range []string{"a", "b", "c", "d"} {
-		own, err := OpenRun(filepath.Join(from, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := OpenRun(filepath.Join(to, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		own := fatal.Get(OpenRun(filepath.Join(from, name)))(t)
+		got := fatal.Get(OpenRun(filepath.Join(to, name)))(t)
 		if a, b := everything(t, own), everything(t, got); a != b {
 			t.Errorf("collected is\n%s\nwant\n%s", b, a)
 		}
@@ -212,10 +168,7 @@ func TestCollect(t *testing.T) {
 		}
 	}
 	// What is in hand in a folder of its own does not hide what was collected.
-	d, err := Create(filepath.Join(to, "a"), newSettings(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := fatal.Get(Open(filepath.Join(to, "a"), newSettings(1), Place{}, false))(t)
 	defer d.Close()
 	if r, err := runs.Run("a"); err != nil || r.Result == nil {
 		t.Errorf("%+v, %v", r, err)
@@ -233,17 +186,9 @@ func TestCollect(t *testing.T) {
 func TestCollectOmits(t *testing.T) {
 	from, to := t.TempDir(), t.TempDir()
 	finishedRun(t, from, "a")
-	whole, err := OpenRun(filepath.Join(from, "a"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := Collect(to, []*Run{whole}, Omit{Queries: true, Training: true}); err != nil {
-		t.Fatal(err)
-	}
-	brief, err := OpenRun(filepath.Join(to, "a"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := fatal.Get(OpenRun(filepath.Join(from, "a")))(t)
+	fatal.If(t, Collect(to, []*Run{whole}, Omit{Queries: true, Training: true}))
+	brief := fatal.Get(OpenRun(filepath.Join(to, "a")))(t)
 	if _, err := brief.Queries(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("queries: %v, want that there are none", err)
 	}
@@ -272,18 +217,10 @@ func TestCollectOmits(t *testing.T) {
 func TestCollectedThatDoNotFit(t *testing.T) {
 	from := t.TempDir()
 	finishedRun(t, from, "a")
-	r, err := OpenRun(filepath.Join(from, "a"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fatal.Get(OpenRun(filepath.Join(from, "a")))(t)
 	good := t.TempDir()
-	if err := Collect(good, []*Run{r}, Omit{}); err != nil {
-		t.Fatal(err)
-	}
-	c, err := readCollection(good)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, Collect(good, []*Run{r}, Omit{}))
+	c := fatal.Get(readCollection(good))(t)
 	text := string(c.file[collectedSuffix])
 	for _, tt := range []struct{ from, to, want string }{
 		{`{"format":1,`, `{"format":9,`, "runs.jsonl.zst: it has format 9"},
@@ -301,18 +238,10 @@ func TestCollectedThatDoNotFit(t *testing.T) {
 			if changed == text {
 				t.Fatalf("there is no %s", tt.from)
 			}
-			if err := writePacked(filepath.Join(dir, collectedSuffix), []byte(changed)); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := OpenRun(filepath.Join(dir, "a")); err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("error is %v, want %q", err, tt.want)
-			}
+			fatal.If(t, writePacked(filepath.Join(dir, collectedSuffix), []byte(changed)))
+			fatal.Says(t, fatal.Err(OpenRun(filepath.Join(dir, "a"))), tt.want)
 		})
 	}
-	if err := os.WriteFile(filepath.Join(good, collectedSuffix), []byte("torn"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := OpenRuns(good).State("a"); err == nil || !strings.Contains(err.Error(), collectedSuffix) {
-		t.Errorf("a torn file: %v", err)
-	}
+	fatal.If(t, os.WriteFile(filepath.Join(good, collectedSuffix), []byte("torn"), 0o666))
+	fatal.Says(t, fatal.Err(OpenRuns(good).State("a")), collectedSuffix)
 }

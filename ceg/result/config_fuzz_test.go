@@ -9,16 +9,14 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/config/configtest"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // No config.json makes its readers panic: reading gives a valid config that survives writing and
 // reading, or an error of one line.
 func FuzzConfig(f *testing.F) {
 	c := configtest.New(f, "glyphs", "photo", "ceg", config.Authors)
-	valid, err := json.Marshal(c)
-	if err != nil {
-		f.Fatal(err)
-	}
+	valid := fatal.Get(json.Marshal(c))(f)
 	text := string(valid)
 	for _, seed := range []string{
 		text, text[:len(text)/2], text + text, ``, `{}`, `null`, `[]`, `{"format":1}`, `{"format":1,"method":"fixmatch","generalization":{}}`,
@@ -48,9 +46,7 @@ func FuzzConfig(f *testing.F) {
 			t.Errorf("%+v has no identity: %v", c, err)
 		}
 		var b strings.Builder
-		if err := WriteConfig(&b, c); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, WriteConfig(&b, c))
 		var again config.Config
 		if err := ReadConfig(fstest.MapFS{ConfigFile: {Data: []byte(b.String())}}, ConfigFile, &again); err != nil || !reflect.DeepEqual(again, c) {
 			t.Errorf("%+v is read again as %+v, %v", c, again, err)

@@ -42,7 +42,7 @@ var (
 	ErrTaken = errors.New("the directory was removed, renamed or replaced while this process was working on the run")
 )
 
-// Dir is the folder of one run, locked by this process from Create or Resume to Close. It is not
+// Dir is the folder of one run, locked by this process from Open to Close. It is not
 // safe for concurrent use. Writing methods return ErrTaken if the folder at its path is no
 // longer the opened one.
 type Dir struct {
@@ -51,16 +51,6 @@ type Dir struct {
 	lock    *flock.Flock
 	opened  fs.FileInfo // the directory
 }
-
-// Create makes the folder of a new run, with its parents, and writes its config.json. The
-// config's format must be Format. An existing folder must be empty, or hold only the same
-// config.json and a local.json, as after a run that failed at the start. Otherwise the error is
-// ErrUnfinished, ErrFinished, ErrForeign or ErrLocked, and the folder is unchanged.
-func Create(path string, c config.Config) (*Dir, error) { return Open(path, c, Place{}, false) }
-
-// Resume is Create, but also opens an unfinished run with the same config. Its records stay
-// until Truncate shortens them to the checkpoint.
-func Resume(path string, c config.Config) (*Dir, error) { return Open(path, c, Place{}, true) }
 
 // WriteConfig writes a config in the form of a run's folder.
 func WriteConfig(w io.Writer, c config.Config) error {
@@ -72,7 +62,13 @@ func WriteConfig(w io.Writer, c config.Config) error {
 	return err
 }
 
-// Open is Resume or Create. A new run gets p as its local.json, unless it is the zero Place.
+// Open makes the folder of a new run, with its parents, and writes its config.json. The config's
+// format must be Format. An existing folder must be empty, or hold only the same config.json and a
+// local.json, as after a run that failed at the start. Otherwise the error is ErrUnfinished,
+// ErrFinished, ErrForeign or ErrLocked, and the folder is unchanged. With resume it also opens an
+// unfinished run with the same config, whose records stay until Truncate shortens them to the checkpoint.
+//
+// A new run gets p as its local.json, unless it is the zero Place.
 // That file is written before config.json, so that a run with a config.json always has it, even
 // if the process is killed between the two.
 func Open(path string, c config.Config, p Place, resume bool) (_ *Dir, err error) {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // newSettings is a run's config.
@@ -26,28 +27,18 @@ func newSettings(seed uint64) config.Config {
 func edited(t *testing.T, change func(fields map[string]any)) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteConfig(&b, newSettings(1)); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, WriteConfig(&b, newSettings(1)))
 	fields := map[string]any{}
-	if err := json.Unmarshal(b.Bytes(), &fields); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, json.Unmarshal(b.Bytes(), &fields))
 	change(fields)
-	data, err := json.Marshal(fields)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(json.Marshal(fields))(t)
 	return string(data)
 }
 
 // names lists the files in dir, except the lock.
 func names(t *testing.T, dir string) []string {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := fatal.Get(os.ReadDir(dir))(t)
 	var list []string
 	for _, e := range entries {
 		if e.Name() != lockFile {
@@ -59,17 +50,12 @@ func names(t *testing.T, dir string) []string {
 
 func put(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path, []byte(text), 0o666))
 }
 
 func get(t *testing.T, path string) string {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(os.ReadFile(path))(t)
 	return string(data)
 }
 
@@ -90,13 +76,11 @@ func TestDirLife(t *testing.T) {
 	queries := []Query{{0, "photo/1.png", "photo", "dog", nil}, {1, "b", "sketch", "cat", &Scores{0.1, 1, 1e-7, 3, 0, 2, 5.5}}}
 	epoch := func(d *Dir, i int) {
 		t.Helper()
-		if err := errors.Join(d.AppendRecord(records[i]), d.AppendQueries(queries[i:i+1])); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, errors.Join(d.AppendRecord(records[i]), d.AppendQueries(queries[i:i+1])))
 	}
 
 	path := filepath.Join(t.TempDir(), "runs", "a")
-	d := must[*Dir](t)(Create(path, newSettings(1)))
+	d := must[*Dir](t)(Open(path, newSettings(1), Place{}, false))
 	if got := names(t, path); !slices.Equal(got, []string{ConfigFile}) {
 		t.Fatalf("a new run has %q", got)
 	}
@@ -126,11 +110,9 @@ func TestDirLife(t *testing.T) {
 	}
 	put(t, filepath.Join(path, ".checkpoint.tmp-12-0"), "{")
 
-	d = must[*Dir](t)(Resume(path, newSettings(1)))
+	d = must[*Dir](t)(Open(path, newSettings(1), Place{}, true))
 	defer d.Close()
-	if err := d.Truncate(checkpoint); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, d.Truncate(checkpoint))
 	if got := must[[]Record](t)(d.Records()); !reflect.DeepEqual(got, records[:1]) {
 		t.Errorf("after Truncate the records are %+v", got)
 	}
@@ -147,9 +129,7 @@ func TestDirLife(t *testing.T) {
 	if Finished(d.FS()) {
 		t.Error("an unfinished run counts as finished")
 	}
-	if err := d.Finish(sampleResult(t)); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, d.Finish(sampleResult(t)))
 	if !Finished(d.FS()) {
 		t.Error("a finished run does not count as finished")
 	}
@@ -162,7 +142,7 @@ func TestDirLife(t *testing.T) {
 }
 
 func TestOpenRefuses(t *testing.T) {
-	begin := func(t *testing.T, path string) *Dir { return must[*Dir](t)(Create(path, newSettings(1))) }
+	begin := func(t *testing.T, path string) *Dir { return must[*Dir](t)(Open(path, newSettings(1), Place{}, false)) }
 	for _, tt := range []struct {
 		name    string
 		prepare func(t *testing.T, path string)
@@ -175,16 +155,12 @@ func TestOpenRefuses(t *testing.T) {
 		{"unfinished", func(t *testing.T, path string) {
 			d := begin(t, path)
 			defer d.Close()
-			if err := d.AppendQueries(nil); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, d.AppendQueries(nil))
 		}, newSettings(1), ErrUnfinished, nil, ""},
 		{"finished", func(t *testing.T, path string) {
 			d := begin(t, path)
 			defer d.Close()
-			if err := d.Finish(sampleResult(t)); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, d.Finish(sampleResult(t)))
 		}, newSettings(1), ErrFinished, ErrFinished, ""},
 		{"another seed", func(t *testing.T, path string) { begin(t, path).Close() }, newSettings(2), ErrForeign, ErrForeign,
 			"config.json: it has seed = 1, this run has 2"},
@@ -215,15 +191,15 @@ func TestOpenRefuses(t *testing.T) {
 		}, newSettings(1), ErrUnfinished, nil, ""},
 	} {
 		for _, mode := range []struct {
-			name string
-			open func(string, config.Config) (*Dir, error)
-			want error
-		}{{"Create", Create, tt.create}, {"Resume", Resume, tt.resume}} {
+			name   string
+			resume bool
+			want   error
+		}{{"new", false, tt.create}, {"resumed", true, tt.resume}} {
 			t.Run(tt.name+"/"+mode.name, func(t *testing.T) {
 				path := t.TempDir()
 				tt.prepare(t, path)
 				before := names(t, path)
-				d, err := mode.open(path, tt.config)
+				d, err := Open(path, tt.config, Place{}, mode.resume)
 				if !errors.Is(err, mode.want) || err != nil && !strings.Contains(err.Error(), strings.Replace(tt.text, path0, path, 1)) {
 					t.Fatalf("error is %v, want %v and %q", err, mode.want, tt.text)
 				}
@@ -235,7 +211,7 @@ func TestOpenRefuses(t *testing.T) {
 			})
 		}
 	}
-	if d, err := Create(filepath.Join(t.TempDir(), "x"), config.Config{Seed: 1}); err == nil || d != nil {
+	if d, err := Open(filepath.Join(t.TempDir(), "x"), config.Config{Seed: 1}, Place{}, false); err == nil || d != nil {
 		t.Error("a config without a format was written")
 	}
 }
@@ -247,44 +223,32 @@ func TestCreateWhereNothingCanBe(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	put(t, file, "")
 	for _, path := range []string{file, filepath.Join(file, "run")} {
-		if _, err := Create(path, newSettings(1)); err == nil || !strings.Contains(err.Error(), file) {
-			t.Errorf("Create(%s): %v", path, err)
-		}
+		fatal.Says(t, fatal.Err(Open(path, newSettings(1), Place{}, false)), file)
 	}
 	if os.Getuid() == 0 {
 		t.Log("permissions are not tested: root may write everywhere")
 		return
 	}
 	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o555); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Create(filepath.Join(dir, "run"), newSettings(1)); err == nil || !strings.Contains(err.Error(), dir) {
-		t.Errorf("Create in a read-only directory: %v", err)
-	}
+	fatal.If(t, os.Chmod(dir, 0o555))
+	fatal.Says(t, fatal.Err(Open(filepath.Join(dir, "run"), newSettings(1), Place{}, false)), dir)
 }
 
 func TestAppendToFullDisk(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil || runtime.GOOS != "linux" {
 		t.Skip("there is no /dev/full")
 	}
-	d := must[*Dir](t)(Create(t.TempDir(), newSettings(1)))
+	d := must[*Dir](t)(Open(t.TempDir(), newSettings(1), Place{}, false))
 	defer d.Close()
 	for _, name := range []string{RecordsFile, QueriesFile} {
-		if err := os.Symlink("/dev/full", d.File(name)); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.Symlink("/dev/full", d.File(name)))
 	}
-	if err := d.AppendRecord(sample(0, 12, 4, 6, 7)); err == nil || !strings.Contains(err.Error(), "no space left") {
-		t.Errorf("AppendRecord: %v", err)
-	}
-	if err := d.AppendQueries([]Query{{ID: "a"}}); err == nil || !strings.Contains(err.Error(), "no space left") {
-		t.Errorf("AppendQueries: %v", err)
-	}
+	fatal.Says(t, d.AppendRecord(sample(0, 12, 4, 6, 7)), "no space left")
+	fatal.Says(t, d.AppendQueries([]Query{{ID: "a"}}), "no space left")
 }
 
 func TestTruncateRefusesLoss(t *testing.T) {
-	d := must[*Dir](t)(Create(t.TempDir(), newSettings(1)))
+	d := must[*Dir](t)(Open(t.TempDir(), newSettings(1), Place{}, false))
 	defer d.Close()
 	if err := d.Truncate(Lengths{}); err != nil {
 		t.Errorf("nothing to take back: %v", err)
@@ -292,19 +256,15 @@ func TestTruncateRefusesLoss(t *testing.T) {
 	if err := d.Truncate(Lengths{Records: 10}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("records are gone: %v", err)
 	}
-	if err := d.AppendRecord(sample(0, 12, 4, 6, 7)); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Truncate(Lengths{Records: 10000}); err == nil || !strings.Contains(err.Error(), "records.jsonl has") {
-		t.Errorf("records are short: %v", err)
-	}
+	fatal.If(t, d.AppendRecord(sample(0, 12, 4, 6, 7)))
+	fatal.Says(t, d.Truncate(Lengths{Records: 10000}), "records.jsonl has")
 	if err := d.Truncate(Lengths{}); err != nil || get(t, d.File(RecordsFile)) != "" {
 		t.Errorf("taking everything back: %v", err)
 	}
 }
 
 func TestQueriesRefuse(t *testing.T) {
-	d := must[*Dir](t)(Create(t.TempDir(), newSettings(1)))
+	d := must[*Dir](t)(Open(t.TempDir(), newSettings(1), Place{}, false))
 	defer d.Close()
 	nan := 0.0
 	nan /= nan
@@ -318,9 +278,7 @@ func TestQueriesRefuse(t *testing.T) {
 	}
 	// Names with separators and quotes survive.
 	odd := []Query{{0, "a,b/\"c\"\n.png", "d,", "", nil}, {0, "=s/1.png", "'=s", "+c", nil}}
-	if err := d.AppendQueries(odd); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, d.AppendQueries(odd))
 	if got := must[[]Query](t)(ReadQueries(d.FS(), QueriesFile)); !reflect.DeepEqual(got, odd) {
 		t.Errorf("got %+v, want %+v", got, odd)
 	}

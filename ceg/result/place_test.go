@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A run has its place before its config: a process that is killed between the two leaves
@@ -20,9 +22,7 @@ func TestPlaceFirst(t *testing.T) {
 	}
 	place.Root = "/elsewhere"
 	for _, resume := range []bool{false, true} {
-		if err := os.Remove(filepath.Join(path, ConfigFile)); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.Remove(filepath.Join(path, ConfigFile)))
 		must[*Dir](t)(Open(path, newSettings(1), place, resume)).Close()
 		if p, err := ReadPlace(path); err != nil || p != place {
 			t.Errorf("the place is %+v, %v", p, err)
@@ -51,12 +51,8 @@ func TestLocate(t *testing.T) {
 	dir, images := t.TempDir(), t.TempDir()
 	var b bytes.Buffer
 	old := Place{Root: "/old.npz", SplitsDir: "/lists", Labels: "/labels.csv", FollowLinks: true, CacheDir: "/cache"}
-	if err := old.Write(&b); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, PlaceFile), b.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, old.Write(&b))
+	fatal.If(t, os.WriteFile(filepath.Join(dir, PlaceFile), b.Bytes(), 0o666))
 	with := func(change func(*Place)) Place {
 		p := old
 		change(&p)

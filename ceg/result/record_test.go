@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // sample returns the record of an epoch on two source domains and a target, with
@@ -36,10 +38,7 @@ const sampleLine = `{"epoch":0,"steps":5,"steps_total":5,"labels":12,"queried":4
 	`"time":{"seconds":1.5,"train":1,"wait":0.125,"eval":0.25,"query":0.125}}` + "\n"
 
 func TestRecordLine(t *testing.T) {
-	got, err := sample(0, 12, 4, 6, 7).Line()
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := fatal.Get(sample(0, 12, 4, 6, 7).Line())(t)
 	if string(got) != sampleLine {
 		t.Errorf("got  %s\nwant %s", got, sampleLine)
 	}
@@ -81,10 +80,7 @@ func lines(t *testing.T, records ...Record) string {
 	t.Helper()
 	var b strings.Builder
 	for _, r := range records {
-		line, err := r.Line()
-		if err != nil {
-			t.Fatal(err)
-		}
+		line := fatal.Get(r.Line())(t)
 		b.Write(line)
 	}
 	return b.String()

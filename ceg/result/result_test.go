@@ -6,15 +6,14 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func sampleResult(t *testing.T) Result {
 	t.Helper()
 	records := history([2]int{3, 4}, [2]int{7, 9}, [2]int{6, 8})
-	choices, err := Choose(records)
-	if err != nil {
-		t.Fatal(err)
-	}
+	choices := fatal.Get(Choose(records))(t)
 	r := Result{
 		Format: Format, Method: "ceg", Dataset: "glyphs", Target: "photo", Preset: "paper", Seed: 1<<64 - 1,
 		Epochs: 3, Pool: 400, Budget: 20, Labels: 20, ValLabels: 8,
@@ -31,10 +30,7 @@ func TestResultRoundTrip(t *testing.T) {
 		t.Errorf("timing is %+v, want 3 x 1.5 s and 3 x 0.125 s", want.Timing)
 	}
 	for _, marshal := range []func() ([]byte, error){want.JSON, want.Line} {
-		data, err := marshal()
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := fatal.Get(marshal())(t)
 		got, err := ReadResult(fstest.MapFS{"r": {Data: data}}, "r")
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("got  %+v, %v\nwant %+v", got, err, want)
@@ -44,10 +40,7 @@ func TestResultRoundTrip(t *testing.T) {
 	if bytes.Count(line, []byte("\n")) != 1 {
 		t.Errorf("Line has line breaks: %q", line)
 	}
-	a, err := want.Untimed()
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := fatal.Get(want.Untimed())(t)
 	later := want
 	later.Timing = Timing{Seconds: 99, PeakMemoryBytes: 1}
 	if b, err := later.Untimed(); err != nil || !bytes.Equal(a, b) {
@@ -57,10 +50,7 @@ func TestResultRoundTrip(t *testing.T) {
 
 func TestReadResultRefuses(t *testing.T) {
 	r := sampleResult(t)
-	data, err := r.JSON()
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(r.JSON())(t)
 	text := string(data)
 	for _, tt := range []struct{ name, text, want string }{
 		{"other format", strings.Replace(text, `"format": 1`, `"format": 9`, 1), "r: it has format 9; this version of ledg reads format 1"},

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestSummarize(t *testing.T) {
@@ -51,10 +53,7 @@ func TestSummarize(t *testing.T) {
 func TestPaired(t *testing.T) {
 	a := []Trial{{"2", 0.7}, {"1", 0.6}, {"3", 0.8}, {"9", 0.1}}
 	b := []Trial{{"1", 0.5}, {"2", 0.5}, {"3", 0.5}}
-	s, err := Paired(a, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := fatal.Get(Paired(a, b))(t)
 	if s.N != 3 || math.Abs(s.Mean-0.2) > 1e-12 || math.Abs(s.SD-0.1) > 1e-12 {
 		t.Errorf("Paired = %+v", s)
 	}
@@ -91,10 +90,7 @@ func ExamplePaired() {
 
 func TestPercentAlwaysHasN(t *testing.T) {
 	for _, sample := range [][]float64{{0.5}, {0.5, 0.7}} {
-		s, err := Summarize(sample)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := fatal.Get(Summarize(sample))(t)
 		if want := fmt.Sprintf("(n = %d)", len(sample)); !strings.HasSuffix(s.Percent(), want) {
 			t.Errorf("%q does not end in %s", s.Percent(), want)
 		}

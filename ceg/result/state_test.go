@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A run's states, from nothing to done, are distinguished.
@@ -18,41 +20,21 @@ func TestRunState(t *testing.T) {
 		}
 	}
 	want(NotStarted)
-	if err := WriteFailure(folder, "run", errors.New("no images")); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, WriteFailure(folder, "run", errors.New("no images")))
 	want(Failed)
-	d, err := Create(dir, newSettings(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := fatal.Get(Open(dir, newSettings(1), Place{}, false))(t)
 	want(Running)
 	r := sampleResult(t)
-	data, err := r.JSON()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, ResultFile), data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(r.JSON())(t)
+	fatal.If(t, os.WriteFile(filepath.Join(dir, ResultFile), data, 0o666))
 	want(Finishing)
-	if err := RemoveFailure(folder, "run"); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, RemoveFailure(folder, "run"))
+	fatal.If(t, d.Close())
 	want(Interrupted) // killed between the result and done
-	if d, err = Resume(dir, newSettings(1)); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Finish(r); err != nil {
-		t.Fatal(err)
-	}
+	d = fatal.Get(Open(dir, newSettings(1), Place{}, true))(t)
+	fatal.If(t, d.Finish(r))
 	want(Complete)
 	d.Close()
-	if err := WriteFailure(folder, "run", errors.New("an old failure")); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, WriteFailure(folder, "run", errors.New("an old failure")))
 	want(Complete)
 }

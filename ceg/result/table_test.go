@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -28,19 +30,12 @@ func awkward() *Table {
 func TestTableGolden(t *testing.T) {
 	for _, format := range []TableFormat{Text, Markdown, CSV, LaTeX, HTML} {
 		var b strings.Builder
-		if err := awkward().Write(&b, format); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, awkward().Write(&b, format))
 		path := filepath.Join("testdata", "table."+format.String())
 		if *update {
-			if err := os.WriteFile(path, []byte(b.String()), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.WriteFile(path, []byte(b.String()), 0o666))
 		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := fatal.Get(os.ReadFile(path))(t)
 		if b.String() != string(want) {
 			t.Errorf("%s: got\n%s\nwant\n%s", path, b.String(), want)
 		}

@@ -11,17 +11,16 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets/regular"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A run whose directory is taken away writes nothing more, says so in a line with the
 // directory's name, and leaves alone what is there now.
 func TestTakenAway(t *testing.T) {
 	begin := func(t *testing.T, path, id string) *Dir {
-		d := must[*Dir](t)(Create(path, newSettings(1)))
+		d := must[*Dir](t)(Open(path, newSettings(1), Place{}, false))
 		t.Cleanup(func() { d.Close() })
-		if err := errors.Join(d.AppendRecord(history([2]int{3, 4})[0]), d.AppendQueries([]Query{{ID: id}})); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, errors.Join(d.AppendRecord(history([2]int{3, 4})[0]), d.AppendQueries([]Query{{ID: id}})))
 		return d
 	}
 	do := func(t *testing.T, errs ...error) {

@@ -1,8 +1,9 @@
 package result
 
 import (
-	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestVerify(t *testing.T) {
@@ -29,7 +30,5 @@ func TestVerify(t *testing.T) {
 			t.Errorf("error is %v, want %s", err, tt.want)
 		}
 	}
-	if err := sampleResult(t).Verify(nil); err == nil || !strings.Contains(err.Error(), "no records") {
-		t.Errorf("no records: %v", err)
-	}
+	fatal.Says(t, sampleResult(t).Verify(nil), "no records")
 }

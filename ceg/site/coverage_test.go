@@ -18,6 +18,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 	"github.com/ledg-go/ledg/internal/testall"
 )
 
@@ -30,23 +31,15 @@ const (
 // features reads all clean views of a file, with the classes and domains.
 func features(t *testing.T, path string) (p site.Part, classes, domains []string) {
 	t.Helper()
-	d, truth, err := datasets.Open("features", path, datasets.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, truth := fatal.Get2(datasets.Open("features", path, datasets.Options{}))(t)
 	f, _ := d.Features()
 	defer f.Close()
-	v, err := f.Open(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := fatal.Get(f.Open(t.Context(), t.TempDir()))(t)
 	n := d.Len()
 	p.Features = head.Matrix{Rows: n, Cols: f.Dim, Stride: f.Dim, Data: make([]float32, n*f.Dim)}
 	var scratch []byte
 	for i, e := range d.Examples {
-		if err := v.Read(i, 0, site.Row(p.Features, i), &scratch); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, v.Read(i, 0, site.Row(p.Features, i), &scratch))
 		p.IDs, p.Classes, p.Domains = append(p.IDs, e.ID), append(p.Classes, truth.Class(i)), append(p.Domains, e.Domain)
 	}
 	return p, d.Classes, d.Domains
@@ -250,9 +243,7 @@ func simulatedPools(t *testing.T, pools int) int {
 		pools = 200
 	}
 	if n := os.Getenv("LEDG_POOLS"); n != "" {
-		if _, err := fmt.Sscan(n, &pools); err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(fmt.Sscan(n, &pools))(t)
 	}
 	return pools
 }

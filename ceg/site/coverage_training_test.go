@@ -21,6 +21,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
+	"github.com/ledg-go/ledg/internal/fatal"
 	"github.com/ledg-go/ledg/internal/testall"
 )
 
@@ -41,18 +42,10 @@ func (s *simulation) trainedPool(k int, v *datasets.Vectors, errors map[string][
 	c := configtest.New(t, datasets.FeaturesFile, config.NoTarget, "fixmatch", config.Ledg,
 		"exploration.budget", fmt.Sprint(d.budget), "exploration.initial", initial, "seed", uint64(k))
 	o := ceg.Options{Dir: filepath.Join(dir, "run"), Root: root, Backend: "go", CacheDir: dir, NoEstimate: k > estimatedPools}
-	if _, err := ceg.Run(t.Context(), c, o); err != nil {
-		t.Fatal(err)
-	}
-	p, err := predict.OpenWith(ceg.Options{Dir: o.Dir, Backend: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(ceg.Run(t.Context(), c, o))(t)
+	p := fatal.Get(predict.OpenWith(ceg.Options{Dir: o.Dir, Backend: "go"}))(t)
 	defer p.Close()
-	from, err := p.Sources(t.Context(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	from := fatal.Get(p.Sources(t.Context(), 0))(t)
 	// The run's features, of all images.
 	on := &simulation{t: t, p: s.p, classes: s.classes, domains: s.domains, list: s.list}
 	on.p.Features.Data = slices.Clone(s.p.Features.Data)
@@ -60,16 +53,9 @@ func (s *simulation) trainedPool(k int, v *datasets.Vectors, errors map[string][
 		p.Model.Scaler.Apply(site.Row(on.p.Features, i))
 	}
 	on.intervals(d, from.Own, func(a []int) *head.Linear {
-		h, err := from.Adapt(on.p.Take(a))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return h
+		return fatal.Get(from.Adapt(on.p.Take(a)))(t)
 	})
-	k0, err := artifact.Read(o.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k0 := fatal.Get(artifact.Read(o.Dir))(t)
 	if k0.Estimate != nil {
 		on.estimated(d, k0.Estimate, from.Own)
 		folds, leftOut := k0.Crossed.Labelled()
@@ -87,9 +73,7 @@ func (s *simulation) trainedPool(k int, v *datasets.Vectors, errors map[string][
 		}
 	}
 	s.list = on.list
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.RemoveAll(dir))
 }
 
 // write writes the features of a pool and its validation images. Source domains are renumbered.
@@ -103,9 +87,7 @@ func (s *simulation) write(path string, v *datasets.Vectors, d drawing) {
 	for n, i := range rows {
 		for view := range v.Views {
 			one := make([]float32, v.Dim)
-			if err := v.Read(i, view, one, &scratch); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, v.Read(i, view, one, &scratch))
 			x = append(x, one...)
 		}
 		name := s.domains[s.p.Domains[i]]
@@ -123,10 +105,7 @@ func (s *simulation) write(path string, v *datasets.Vectors, d drawing) {
 		kinds = append(kinds, string(kind))
 	}
 	entry := func(name string, dtype safetensors.DType, shape []int, values any) safetensors.Entry {
-		data, err := binary.Append(nil, binary.LittleEndian, values)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := fatal.Get(binary.Append(nil, binary.LittleEndian, values))(t)
 		if shape == nil {
 			shape = []int{len(data) / dtype.Size()}
 		}
@@ -162,15 +141,9 @@ func TestCoverageOfTraining(t *testing.T) {
 	for _, f := range files {
 		s := &simulation{t: t}
 		s.p, s.classes, s.domains = features(t, f[1])
-		data, _, err := datasets.Open(datasets.FeaturesFile, f[1], datasets.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		data, _ := fatal.Get2(datasets.Open(datasets.FeaturesFile, f[1], datasets.Options{}))(t)
 		all, _ := data.Features()
-		v, err := all.Open(t.Context(), t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := fatal.Get(all.Open(t.Context(), t.TempDir()))(t)
 		errors := map[string][]calibration.Reliability{}
 		begun := time.Now()
 		for k := range pools {

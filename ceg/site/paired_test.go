@@ -14,6 +14,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/predict"
 	"github.com/ledg-go/ledg/ceg/site"
+	"github.com/ledg-go/ledg/internal/fatal"
 	"github.com/ledg-go/ledg/internal/testall"
 )
 
@@ -49,9 +50,7 @@ func TestPairedEmoji(t *testing.T) {
 						"exploration.initial", arm.initial, "schedule.epochs", arm.epochs, "schedule.timing", "once",
 						"data.normalise", "root", "data.pool_share", 0.8, "seed", uint64(51+seed))
 					o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Root: root, Backend: "go"}
-					if _, err := ceg.Run(t.Context(), c, o); err != nil {
-						t.Fatal(err)
-					}
+					fatal.Get(ceg.Run(t.Context(), c, o))(t)
 					right := hits(t, o.Dir, all, classes, target)
 					for k, v := range right {
 						sum[k] += v
@@ -78,28 +77,16 @@ func TestPairedEmoji(t *testing.T) {
 // emoji that it queried in another style, and on the others, and the share of the former.
 func hits(t *testing.T, dir string, all site.Part, classes []string, target int) [4]float64 {
 	t.Helper()
-	file, err := os.Open(filepath.Join(dir, "queries.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := fatal.Get(os.Open(filepath.Join(dir, "queries.csv")))(t)
 	defer file.Close()
-	queries, err := csv.NewReader(file).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	queries := fatal.Get(csv.NewReader(file).ReadAll())(t)
 	labelled := map[string]bool{}
 	for _, q := range queries[1:] {
 		labelled[path.Base(q[1])] = true
 	}
-	p, err := predict.OpenWith(ceg.Options{Dir: dir, Backend: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := fatal.Get(predict.OpenWith(ceg.Options{Dir: dir, Backend: "go"}))(t)
 	defer p.Close()
-	from, err := p.Sources(t.Context(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	from := fatal.Get(p.Sources(t.Context(), 0))(t)
 	var right, of [2]float64
 	for i, d := range all.Domains {
 		if d != target {

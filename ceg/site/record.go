@@ -55,8 +55,6 @@ type Record struct {
 	// Group is a rule that maps paths to groups, empty for none: the one specified when the site
 	// was created, or the run's if it matches here.
 	Group string `json:"group,omitempty"`
-	// PerDomain adapts the head by [Sources.AdaptPerDomain].
-	PerDomain bool `json:"per_domain,omitempty"`
 	// Unadapted keeps the run's own head in use. The adapted head is measured all the same.
 	Unadapted bool `json:"unadapted,omitempty"`
 	// Temperature divides the logits of the head in use. It is fitted on the audit, and 0 without

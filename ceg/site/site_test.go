@@ -14,6 +14,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // clouds are n images around a centre for each of three classes, moved by a shift; logits are
@@ -78,10 +79,7 @@ func TestBlankLooksNew(t *testing.T) {
 	u.Logits.Rows++
 	u.IDs = append(u.IDs, "odd")
 	flagged := func() bool {
-		g, err := s.EstimateAccuracy(u, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := fatal.Get(s.EstimateAccuracy(u, 1))(t)
 		return slices.Contains(g.LooksNew, "odd")
 	}
 	before := flagged()
@@ -94,19 +92,13 @@ func TestBlankLooksNew(t *testing.T) {
 func TestAdaptLearnsTheSite(t *testing.T) {
 	s, u := sources(), swapped(90)
 	a := u.Take([]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17})
-	h, err := s.Adapt(a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := fatal.Get(s.Adapt(a))(t)
 	before, after := right(site.Best(u.Logits), u.Classes), right(h.Predict(u.Features), u.Classes)
 	if before > 0.5 || after < 0.8 {
 		t.Errorf("%v right before, %v after", before, after)
 	}
 	// Of the head that is in use: where A says nothing new, nothing is lost.
-	same, err := s.Adapt(s.Held.Take([]int{0, 1, 2}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	same := fatal.Get(s.Adapt(s.Held.Take([]int{0, 1, 2})))(t)
 	if got := right(same.Predict(s.Held.Features), s.Held.Classes); got < 0.98 {
 		t.Errorf("%v of the sources right after adapting to them", got)
 	}
@@ -116,18 +108,12 @@ func TestAdaptLearnsTheSite(t *testing.T) {
 // class: without A nothing changes, and A's part grows with its images.
 func TestAdaptKeepsWhatTheRunKnows(t *testing.T) {
 	s, u := sources(), swapped(90)
-	fitted, err := s.Adapt(u.Take([]int{0, 1, 2, 3, 4, 5}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fitted := fatal.Get(s.Adapt(u.Take([]int{0, 1, 2, 3, 4, 5})))(t)
 	s.Own = &head.Linear{Weight: make([]float64, 18), Bias: []float64{1, 2, 3}}
 	for c := range 3 {
 		s.Own.Weight[c*6+c] = 4
 	}
-	h, err := s.Adapt(u.Take([]int{0, 1, 2, 3, 4, 5}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := fatal.Get(s.Adapt(u.Take([]int{0, 1, 2, 3, 4, 5})))(t)
 	for i, got := range h.Weight { // 6 images, 3 classes: two thirds and one
 		if want := (2*fitted.Weight[i] + s.Own.Weight[i]) / 3; math.Abs(got-want) > 1e-12 {
 			t.Errorf("weight %d is %v, want %v", i, got, want)
@@ -138,7 +124,7 @@ func TestAdaptKeepsWhatTheRunKnows(t *testing.T) {
 			t.Errorf("bias %d is %v, want %v", i, got, want)
 		}
 	}
-	if h, err = s.Adapt(site.Part{}); err != nil || !slices.Equal(h.Weight, s.Own.Weight) || !slices.Equal(h.Bias, s.Own.Bias) {
+	if h, err := s.Adapt(site.Part{}); err != nil || !slices.Equal(h.Weight, s.Own.Weight) || !slices.Equal(h.Bias, s.Own.Bias) {
 		t.Errorf("without A the head is %v (%v), want the run's own", h, err)
 	}
 }
@@ -156,14 +142,8 @@ func TestWeight(t *testing.T) {
 
 func TestEstimate(t *testing.T) {
 	s := sources()
-	same, err := s.EstimateAccuracy(clouds(60, 0, "new"), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := s.EstimateAccuracy(swapped(60), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	same := fatal.Get(s.EstimateAccuracy(clouds(60, 0, "new"), 1))(t)
+	other := fatal.Get(s.EstimateAccuracy(swapped(60), 1))(t)
 	if same.Transport < 0.9 || same.Source.Accuracy < 0.95 || same.Source.Folds || same.Agreement != nil || *same.Accuracy != same.Transport || same.Unfamiliar > 0.1 {
 		t.Errorf("of images like the sources' %+v", same)
 	}
@@ -175,10 +155,7 @@ func TestEstimate(t *testing.T) {
 	for i := range u.Logits.Rows {
 		copy(u.Logits.Data[i*3:], []float32{5, 0, 0})
 	}
-	one, err := s.EstimateAccuracy(u, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := fatal.Get(s.EstimateAccuracy(u, 1))(t)
 	if !slices.Equal(one.Rare, []string{"y", "z"}) || one.Transport > 0.45 {
 		t.Errorf("of one class %+v", one)
 	}
@@ -215,10 +192,7 @@ func TestEstimate(t *testing.T) {
 // Set A is a function of the features: neither answers nor logits change it, nor does the order.
 func TestChooseLooksAtFeaturesAlone(t *testing.T) {
 	u := swapped(60)
-	a, err := site.Choose(u.IDs, u.Features, 7, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := fatal.Get(site.Choose(u.IDs, u.Features, 7, nil))(t)
 	order := seed.New(1, "order").Perm(60)
 	other := u.Take(order)
 	b, err := site.Choose(other.IDs, other.Features, 7, nil)
@@ -233,13 +207,9 @@ func TestVisitDraws(t *testing.T) {
 	if err := v.Draw(u, 30, 31, 1, alone); err == nil {
 		t.Error("61 of 60 images were asked for")
 	}
-	if err := v.Draw(u, 6, 20, 1, alone); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, v.Draw(u, 6, 20, 1, alone))
 	a, first := slices.Clone(v.A), slices.Clone(v.Audit)
-	if err := v.Draw(u, 9, 30, 1, alone); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, v.Draw(u, 9, 30, 1, alone))
 	if !slices.Equal(a, v.A) || !slices.Equal(first, v.Audit[:20]) || len(v.Audit) != 30 {
 		t.Errorf("A %v then %v, the audit %v then %v", a, v.A, first, v.Audit)
 	}
@@ -351,9 +321,7 @@ func TestDrawWithGroups(t *testing.T) {
 	}
 	group := func(id string) string { return burst[id] }
 	v := &site.Visit{Images: u.IDs}
-	if err := v.Draw(u, 4, 18, 1, group); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, v.Draw(u, 4, 18, 1, group))
 	seen := map[string]bool{}
 	for _, id := range v.A {
 		if seen[group(id)] {
@@ -369,7 +337,5 @@ func TestDrawWithGroups(t *testing.T) {
 	if len(v.A) != 4 || len(v.Audit) != 18 {
 		t.Errorf("%d and %d images", len(v.A), len(v.Audit))
 	}
-	if err := v.Draw(u, 4, 19, 1, group); err == nil || !strings.Contains(err.Error(), "18 images outside A and its groups") {
-		t.Errorf("error %v", err)
-	}
+	fatal.Says(t, v.Draw(u, 4, 19, 1, group), "18 images outside A and its groups")
 }

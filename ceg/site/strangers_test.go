@@ -14,6 +14,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // rooted takes square roots of features and centres them, as the preset does.
@@ -164,10 +165,7 @@ func TestStrangers(t *testing.T) {
 			on := s.p.Take(place)
 			on.Logits = h.Logits(on.Features)
 			from.Labelled.Logits = h.Logits(labelled.Features)
-			g, err := from.EstimateAccuracy(on, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := fatal.Get(from.EstimateAccuracy(on, 1))(t)
 			for _, i := range place {
 				flagged := slices.Contains(g.LooksNew, s.p.IDs[i])
 				if s.p.Classes[i] == c {

@@ -3,7 +3,6 @@ package study
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg"
@@ -12,6 +11,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/study/studytest"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // fakeEmbedding has the images that studytest.Queries asks for, and others: two
@@ -49,10 +49,7 @@ func fakeEmbedding() *ceg.Embedding {
 // it asks for, the other twenty what it leaves.
 func TestScoreCandidates(t *testing.T) {
 	e := fakeEmbedding()
-	list, err := scoreCandidates(e, config.Exploration{}, studytest.Queries(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := fatal.Get(scoreCandidates(e, config.Exploration{}, studytest.Queries(0)))(t)
 	if len(list) != 30 {
 		t.Fatalf("%d candidates", len(list))
 	}
@@ -69,9 +66,7 @@ func TestScoreCandidates(t *testing.T) {
 	}
 	strange := studytest.Queries(0)
 	strange[3].ID = "elsewhere"
-	if _, err := scoreCandidates(e, config.Exploration{}, strange); err == nil || !strings.Contains(err.Error(), "elsewhere was queried, but is not in the pool") {
-		t.Errorf("an image that is not in the pool: %v", err)
-	}
+	fatal.Says(t, fatal.Err(scoreCandidates(e, config.Exploration{}, strange)), "elsewhere was queried, but is not in the pool")
 }
 
 // A map of many images is one of a sample, in which every cell has its share.
@@ -105,10 +100,7 @@ func TestMapSample(t *testing.T) {
 func TestUnknownClasses(t *testing.T) {
 	e := fakeEmbedding()
 	queries := studytest.Queries(0)
-	rows, err := result.Rows(e.IDs, queries)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := fatal.Get(result.Rows(e.IDs, queries))(t)
 	for i := range e.Classes {
 		e.Classes[i] = datasets.Unknown
 	}
@@ -126,7 +118,5 @@ func TestUnknownClasses(t *testing.T) {
 		}
 	}
 	queries[0].Class = "cow"
-	if _, err := Candidates(e, queries); err == nil || !strings.Contains(err.Error(), `"cow"`) {
-		t.Errorf("error %v", err)
-	}
+	fatal.Says(t, fatal.Err(Candidates(e, queries)), `"cow"`)
 }

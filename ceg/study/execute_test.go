@@ -20,6 +20,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/study/studytest"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func smallStudy() Study {
@@ -59,11 +60,7 @@ func TestRunAgain(t *testing.T) {
 	}}
 	run := func(s Study) Report {
 		t.Helper()
-		report, err := s.Run(context.Background(), Options{Dir: dir, Runner: f.Run, Jobs: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return report
+		return fatal.Get(s.Run(context.Background(), Options{Dir: dir, Runner: f.Run, Jobs: 3}))(t)
 	}
 	r := run(smallStudy())
 	if len(r.Finished) != 6 || len(r.Failed) != 2 || r.Repeated != 0 || c.n["end"] != 6 {
@@ -107,19 +104,14 @@ func TestRunAgain(t *testing.T) {
 	if folder, err = report.Open(dir); err != nil || !slices.Equal(folder.Plans, []string{"other", "small"}) || len(folder.Runs) != 20 {
 		t.Errorf("folder is %+v, %v", folder, err)
 	}
-	if _, err := report.Open(dir, "third"); err == nil || !strings.Contains(err.Error(), `has no study "third"`) {
-		t.Errorf("opened a study that is not there: %v", err)
-	}
+	fatal.Says(t, fatal.Err(report.Open(dir, "third")), `has no study "third"`)
 }
 
 func TestShards(t *testing.T) {
 	dir := t.TempDir()
 	seen := map[string]int{}
 	for i := range 3 {
-		r, err := smallStudy().Run(context.Background(), Options{Dir: dir, Runner: studytest.Fake{}.Run, Shard: shard.Shard{Index: i, Count: 3}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := fatal.Get(smallStudy().Run(context.Background(), Options{Dir: dir, Runner: studytest.Fake{}.Run, Shard: shard.Shard{Index: i, Count: 3}}))(t)
 		if r.Repeated != 0 || len(r.Finished) < 2 {
 			t.Errorf("shard %d: %+v", i, r)
 		}
@@ -141,10 +133,7 @@ func TestShards(t *testing.T) {
 func TestBusyRuns(t *testing.T) {
 	dir := t.TempDir()
 	p := plan(t, smallStudy())
-	other, err := result.Create(filepath.Join(dir, p.Runs[0].Dir), p.Runs[0].Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := fatal.Get(result.Open(filepath.Join(dir, p.Runs[0].Dir), p.Runs[0].Config, result.Place{}, false))(t)
 	folder := report.NewFolder(dir)
 	if s, err := folder.State(p.Runs[0].PlannedRun); err != nil || s != result.Running {
 		t.Errorf("a locked run is %v, %v", s, err)
@@ -176,9 +165,7 @@ func TestFailedElsewhere(t *testing.T) {
 	dir := t.TempDir()
 	p := plan(t, smallStudy())
 	old, fresh := p.Runs[1], p.Runs[2]
-	if err := result.WriteFailure(dir, old.Dir, errors.New("yesterday")); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, result.WriteFailure(dir, old.Dir, errors.New("yesterday")))
 	first := true
 	r, err := p.Run(context.Background(), Options{Dir: dir, Runner: studytest.Fake{}.Run, Observe: func(e Event) {
 		if first {
@@ -232,16 +219,10 @@ func TestInterrupted(t *testing.T) {
 	if !errors.Is(err, stop) || len(r.Finished) != 2 || len(r.Left) != 6 || len(r.Failed) != 0 {
 		t.Errorf("%d finished, %d left, %v failed, %v", len(r.Finished), len(r.Left), r.Failed, err)
 	}
-	f, err := report.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fatal.Get(report.Open(dir))(t)
 	var states []string
 	for _, run := range f.Runs {
-		s, err := f.State(run)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := fatal.Get(f.State(run))(t)
 		states = append(states, s.String())
 	}
 	if got := strings.Join(states[:4], ", "); got != "finished, finished, interrupted, not started" {
@@ -264,14 +245,8 @@ func TestWeights(t *testing.T) {
 	if err != nil || len(r.Failed) > 0 || !slices.Equal(got, []string{want, want}) {
 		t.Errorf("runs start from %q, %v, %v", got, r.Failed, err)
 	}
-	f, err := report.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tables, err := f.Table("methods", report.TableOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fatal.Get(report.Open(dir))(t)
+	tables := fatal.Get(f.Table("methods", report.TableOptions{}))(t)
 	if text := strings.Join(tables[0].Notes, "\n"); !strings.Contains(text, "px from tiny.safetensors (unknown, sha256 e12b2519dc78), ") {
 		t.Errorf("the table does not name the weights:\n%s", text)
 	}
@@ -313,13 +288,8 @@ func TestRoots(t *testing.T) {
 // A run with data.labels gets the file of that digest, and fails without one.
 func TestStudyLabels(t *testing.T) {
 	table := filepath.Join(t.TempDir(), "sites.csv")
-	if err := os.WriteFile(table, []byte("path,site\na,north\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	list, err := labels.ReadFile(table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(table, []byte("path,site\na,north\n"), 0o666))
+	list := fatal.Get(labels.ReadFile(table))(t)
 	s := Study{Name: "sites", Block: Block{Dataset: "features", Methods: []string{"uniform-ce"}, Targets: []string{"north"}, Seeds: []uint64{1},
 		Set: map[string]any{"data.labels": labels.Digest(list)}}}
 	var got []string

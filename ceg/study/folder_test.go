@@ -12,6 +12,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/study/studytest"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A study mixes commits only with the option, and then its tables say so.
@@ -40,26 +41,15 @@ func TestStudyOfOneCommit(t *testing.T) {
 	}
 	revisions := func() string {
 		t.Helper()
-		list, err := result.ReadPlans(dir, "s")
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := fatal.Get(result.ReadPlans(dir, "s"))(t)
 		return strings.Join(list[0].Revisions, " ")
 	}
 	note := func() string {
 		t.Helper()
-		f, err := report.Open(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tables, err := f.Table("methods", report.TableOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := fatal.Get(report.Open(dir))(t)
+		tables := fatal.Get(f.Table("methods", report.TableOptions{}))(t)
 		var b bytes.Buffer
-		if err := tables[0].Write(&b, result.Text); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, tables[0].Write(&b, result.Text))
 		for line := range strings.Lines(b.String()) {
 			if strings.Contains(line, "commit") {
 				return strings.TrimSpace(line)
@@ -69,9 +59,7 @@ func TestStudyOfOneCommit(t *testing.T) {
 	}
 
 	// Nothing but attempts that failed: the plan knows who has begun.
-	if err := run(seeds("[1]"), Options{Revision: one}, "fail"); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, run(seeds("[1]"), Options{Revision: one}, "fail"))
 	refused(run(seeds("[1]"), Options{Revision: two}, two), one, two)
 	if err := run(seeds("[1]"), Options{Revision: one}, one); err != nil || note() != "" {
 		t.Errorf("%v, note %q", err, note())
@@ -81,9 +69,7 @@ func TestStudyOfOneCommit(t *testing.T) {
 	if got := revisions(); got != one {
 		t.Errorf("revisions are %q, want %q", got, one)
 	}
-	if err := run(seeds("[1, 2]"), Options{Revision: two, MixCommits: true}, two); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, run(seeds("[1, 2]"), Options{Revision: two, MixCommits: true}, two))
 	if got, want := revisions(), one+" "+two; got != want {
 		t.Errorf("revisions are %q, want %q", got, want)
 	}
@@ -103,21 +89,12 @@ func TestStudyOfOneCommit(t *testing.T) {
 func TestStudyOfOtherData(t *testing.T) {
 	p := plan(t, parse(t, "name: s\ndataset: glyphs\ntargets: [photo]\nmethods: [ceg, uniform]\nseeds: [1]"))
 	o := Options{Dir: t.TempDir(), Runner: studytest.Fake{}.Run}
-	if _, err := p.Run(t.Context(), o); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(p.Run(t.Context(), o))(t)
 	file := filepath.Join(o.Dir, p.Runs[1].Dir, result.ResultFile)
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(os.ReadFile(file))(t)
 	data = bytes.Replace(data, []byte(`"images": ""`), []byte(`"images": "0123"`), 1)
-	if err := os.WriteFile(file, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), p.Runs[1].Dir+": the run began with other images") {
-		t.Errorf("error %v, want one that names %s", err, p.Runs[1].Dir)
-	}
+	fatal.If(t, os.WriteFile(file, data, 0o666))
+	fatal.Says(t, fatal.Err(p.Run(t.Context(), o)), p.Runs[1].Dir+": the run began with other images")
 }
 
 // Finished runs stay without their data, and the report says so; data that is not where it should be is
@@ -128,9 +105,7 @@ func TestStudyWithoutData(t *testing.T) {
 	if r, err := p.Run(t.Context(), o); err != nil || len(r.Finished) != 1 || r.Unchecked != nil {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if _, err := p.Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "nowhere.npz") {
-		t.Errorf("error %v, want one that names the file", err)
-	}
+	fatal.Says(t, fatal.Err(p.Run(t.Context(), o)), "nowhere.npz")
 	o.Roots = nil
 	if r, err := p.Run(t.Context(), o); err != nil || r.Repeated != 1 || len(r.Unchecked) != 1 || r.Unchecked[0] != "features" {
 		t.Errorf("%+v, %v, want one run that was not checked", r, err)

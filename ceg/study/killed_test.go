@@ -19,6 +19,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/study/studytest"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // childEnv makes the test binary run studyFile with the fake runner in a folder;
@@ -64,17 +65,14 @@ func brokenSeed(c ceg.Config, epoch int) error {
 func files(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
+	fatal.If(t, fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || d.Name() == ".lock" {
 			return err
 		}
 		data, err := os.ReadFile(filepath.Join(dir, path))
 		all[path] = string(data)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return all
 }
 
@@ -84,22 +82,14 @@ func TestKilledAndSharedStudy(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a dozen processes")
 	}
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := fatal.Get(os.Executable())(t)
 	start := func(dir string) (*exec.Cmd, *bufio.Scanner, *bytes.Buffer) {
 		cmd := exec.Command(exe)
 		cmd.Env = append(os.Environ(), childEnv+"="+dir)
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := fatal.Get(cmd.StdoutPipe())(t)
 		var errs bytes.Buffer
 		cmd.Stderr = &errs
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, cmd.Start())
 		return cmd, bufio.NewScanner(out), &errs
 	}
 	wholeDir, dir := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "killed")
@@ -161,16 +151,10 @@ func TestKilledAndSharedStudy(t *testing.T) {
 		t.Errorf("%d files, want %d", len(got), len(want))
 	}
 
-	f, err := report.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fatal.Get(report.Open(dir))(t)
 	count := map[result.State]int{}
 	for _, r := range f.Runs {
-		s, err := f.State(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := fatal.Get(f.State(r))(t)
 		count[s]++
 	}
 	if len(f.Runs) != 36 || count[result.Complete] != 35 || count[result.Failed] != 1 {

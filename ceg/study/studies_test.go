@@ -15,6 +15,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/report"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // scripts is the folder of the study files and cluster scripts.
@@ -45,10 +46,7 @@ func planStudyFiles(t *testing.T) map[string]*Plan {
 	}
 	plans := map[string]*Plan{}
 	for _, path := range paths {
-		s, err := Load(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := fatal.Get(Load(path))(t)
 		if want := strings.TrimSuffix(filepath.Base(path), ".yaml"); s.Name != want || s.About == "" {
 			t.Errorf("%s is called %q and is about %q", path, s.Name, s.About)
 		}
@@ -61,10 +59,7 @@ func planStudyFiles(t *testing.T) map[string]*Plan {
 // paper's data sets and on glyphs.
 func TestStudyFiles(t *testing.T) {
 	plans := studyFiles(t)
-	s, err := Load(filepath.Join(scripts, "studies", "announced", "paper-sensitivity.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := fatal.Get(Load(filepath.Join(scripts, "studies", "announced", "paper-sensitivity.yaml")))(t)
 	sensitivity := plan(t, s)
 	for _, r := range sensitivity.Runs {
 		if r.Dataset != "glyphs" {
@@ -160,20 +155,14 @@ func TestPreregistered(t *testing.T) {
 	}
 	studies := 0
 	for _, page := range pages {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := fatal.Get(os.ReadFile(page))(t)
 		for _, part := range []string{"Hypotheses", "Arms", "Seeds", "Primary comparison", "Correction", "Stopping rule", "What would count against us"} {
 			if !strings.Contains(string(text), "**"+part+".**") {
 				t.Errorf("%s does not say %q", page, part)
 			}
 		}
 		topic := strings.TrimSuffix(page, ".md")
-		files, err := filepath.Glob(topic + "*.yaml")
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := fatal.Get(filepath.Glob(topic + "*.yaml"))(t)
 		files = slices.DeleteFunc(files, func(file string) bool { // another page's: preset-epochs is not preset's
 			return slices.ContainsFunc(pages, func(other string) bool {
 				other = strings.TrimSuffix(other, ".md")
@@ -182,10 +171,7 @@ func TestPreregistered(t *testing.T) {
 		})
 		studies += len(files)
 		for _, file := range files {
-			s, err := Load(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := fatal.Get(Load(file))(t)
 			dirs := map[string]bool{}
 			for _, r := range plan(t, s).Runs {
 				dirs[r.Dir] = true
@@ -227,9 +213,7 @@ func TestGlyphsStudiesShare(t *testing.T) {
 func fakeLedg(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "ledg")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\necho \"$GOMAXPROCS $*\"\n"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path, []byte("#!/bin/sh\necho \"$GOMAXPROCS $*\"\n"), 0o777))
 	return path
 }
 
@@ -288,14 +272,9 @@ func TestKubernetesManifests(t *testing.T) {
 // keysOf are the fields of a manifest, with the fields that they are in.
 func keysOf(t *testing.T, name string) map[string]bool {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(scripts, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(os.ReadFile(filepath.Join(scripts, name)))(t)
 	var all any
-	if err := yaml.Unmarshal(data, &all); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, yaml.Unmarshal(data, &all))
 	keys := map[string]bool{}
 	var walk func(at string, v any)
 	walk = func(at string, v any) {
@@ -316,10 +295,7 @@ func keysOf(t *testing.T, name string) map[string]bool {
 }
 
 func manifest(t *testing.T, name, want string) {
-	data, err := os.ReadFile(filepath.Join(scripts, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(os.ReadFile(filepath.Join(scripts, name)))(t)
 	var job struct {
 		APIVersion string `yaml:"apiVersion"`
 		Kind       string
@@ -338,9 +314,7 @@ func manifest(t *testing.T, name, want string) {
 			}
 		}
 	}
-	if err := yaml.Unmarshal(data, &job); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, yaml.Unmarshal(data, &job))
 	s := job.Spec
 	if job.APIVersion != "batch/v1" || job.Kind != "Job" || s.CompletionMode != "Indexed" || s.Completions != s.Parallelism || s.Template.Spec.RestartPolicy != "Never" {
 		t.Errorf("job is %+v", job)

@@ -13,6 +13,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 const studyFile = `# a comment
@@ -41,20 +42,12 @@ runs:
 
 func parse(t *testing.T, text string) Study {
 	t.Helper()
-	s, err := Parse("s.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return fatal.Get(Parse("s.yaml", []byte(text)))(t)
 }
 
 func plan(t *testing.T, s Study) *Plan {
 	t.Helper()
-	p, err := s.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return fatal.Get(s.Plan())(t)
 }
 
 func TestPlan(t *testing.T) {
@@ -223,10 +216,7 @@ runs:
       - {name: a, set: {schedule.epochs: 8}}
       - {name: b, set: {exploration.initial_share: 0.3}}
 `
-	s, err := Parse("s.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := fatal.Get(Parse("s.yaml", []byte(text)))(t)
 	for i, want := range []string{"ceg a 8 [0 1] 0.4 24", "ceg b 3 [0] 0.3 24"} {
 		c := plan(t, s).Runs[i].Config
 		if got := fmt.Sprint(c.Method, " ", c.Schedule.Epochs, " ", c.Schedule.QueryAfter, " ", c.Exploration.InitialShare, " ", c.Data.ImageSize); got != want {
@@ -267,11 +257,7 @@ func TestHash(t *testing.T) {
 	name := func(change func(c *config.Config)) string {
 		c := c
 		change(&c)
-		n, err := DirName(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
+		return fatal.Get(DirName(c))(t)
 	}
 	base := name(func(*config.Config) {})
 	if !strings.HasPrefix(base, "pacs-photo-ceg-paper-5pct-s1-") || len(base) != len("pacs-photo-ceg-paper-5pct-s1-")+10 {
@@ -298,13 +284,8 @@ func TestHash(t *testing.T) {
 func TestSettingsHashStays(t *testing.T) {
 	var c config.Config
 	dir := filepath.Join("..", "..", "notebooks", "results", "glyphs", "glyphs-sketch-ceg-authors-5pct-s1-e12e2afbff")
-	fsys, err := result.FS(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := result.ReadConfig(fsys, result.ConfigFile, &c); err != nil {
-		t.Fatal(err)
-	}
+	fsys := fatal.Get(result.FS(dir))(t)
+	fatal.If(t, result.ReadConfig(fsys, result.ConfigFile, &c))
 	if sum, err := settingsHash(c); err != nil || sum != "e12e2afbff" {
 		t.Errorf("hash %s, %v", sum, err)
 	}
@@ -314,13 +295,8 @@ func TestSettingsHashStays(t *testing.T) {
 func TestPlanFile(t *testing.T) {
 	dir := t.TempDir()
 	p := plan(t, parse(t, studyFile))
-	if err := p.File().Write(dir); err != nil {
-		t.Fatal(err)
-	}
-	f, err := report.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, p.File().Write(dir))
+	f := fatal.Get(report.Open(dir))(t)
 	for i, r := range f.Runs {
 		if want := p.Runs[i].PlannedRun; !reflect.DeepEqual(r, want) {
 			t.Errorf("run %d is %+v, want %+v", i, r, want)
@@ -329,22 +305,15 @@ func TestPlanFile(t *testing.T) {
 	if len(f.Runs) != len(p.Runs) {
 		t.Errorf("%d runs, want %d", len(f.Runs), len(p.Runs))
 	}
-	if _, err := report.Open(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is not a study's folder") {
-		t.Errorf("an empty folder: %v", err)
-	}
+	fatal.Says(t, fatal.Err(report.Open(t.TempDir())), "is not a study's folder")
 }
 
 // StyleMatch is planned with a folder of its weights and not without; settings of a
 // protocol come before others.
 func TestStyleWeightsAndProtocol(t *testing.T) {
 	text := "name: s\ndataset: glyphs\nmethods: [stylematch]\ntargets: [photo]\nseeds: [1]\nset: {schedule.epochs: 3, protocol: original}\n"
-	if _, err := Parse("s.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "vgg_normalised.pth") {
-		t.Errorf("without weights: %v", err)
-	}
-	s, err := Parse("s.yaml", []byte(text+"style_weights: some/where\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.Says(t, fatal.Err(Parse("s.yaml", []byte(text))), "vgg_normalised.pth")
+	s := fatal.Get(Parse("s.yaml", []byte(text+"style_weights: some/where\n")))(t)
 	c := plan(t, s).Runs[0].Config
 	if c.Protocol != config.OriginalProtocol || c.Schedule.Epochs != 3 || c.Generalization.StyleWeights == nil {
 		t.Errorf("planned %+v", c)

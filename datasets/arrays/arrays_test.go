@@ -17,33 +17,25 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func openFile(t testing.TB, path string) *File {
 	t.Helper()
-	f, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fatal.Get(Open(path))(t)
 	t.Cleanup(func() { f.Close() })
 	return f
 }
 
 func array(t testing.TB, f *File, name string) *Array {
 	t.Helper()
-	a, err := f.Array(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return fatal.Get(f.Array(name))(t)
 }
 
 func write(t testing.TB, name string, data []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path, data, 0o666))
 	return path
 }
 
@@ -59,17 +51,10 @@ func archive(t testing.TB, method uint16, entries map[string][]byte) []byte {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
 	for name, data := range entries {
-		e, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: method})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := e.Write(data); err != nil {
-			t.Fatal(err)
-		}
+		e := fatal.Get(w.CreateHeader(&zip.FileHeader{Name: name, Method: method}))(t)
+		fatal.Get(e.Write(data))(t)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, w.Close())
 	return b.Bytes()
 }
 
@@ -80,18 +65,9 @@ func TestNumPyFiles(t *testing.T) {
 		if !f.Has("f4") || f.Has("f4.npy") || len(f.Names()) != 15 || f.Names()[0] != "big" {
 			t.Errorf("%s: names %v", name, f.Names())
 		}
-		f4, err := ReadAll[float64](ctx, array(t, f, "f4"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		f8, err := ReadAll[float64](ctx, array(t, f, "f8"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		rounded, err := ReadAll[float32](ctx, array(t, f, "f8"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f4 := fatal.Get(ReadAll[float64](ctx, array(t, f, "f4")))(t)
+		f8 := fatal.Get(ReadAll[float64](ctx, array(t, f, "f8")))(t)
+		rounded := fatal.Get(ReadAll[float32](ctx, array(t, f, "f8")))(t)
 		if len(f4) != 12 || len(f8) != 12 {
 			t.Fatalf("%s: %d and %d elements", name, len(f4), len(f8))
 		}
@@ -159,15 +135,13 @@ func TestSafetensors(t *testing.T) {
 		data = binary.LittleEndian.AppendUint64(data, math.Float64bits(v))
 	}
 	var b bytes.Buffer
-	if err := safetensors.Write(&b, []safetensors.Entry{
+	fatal.If(t, safetensors.Write(&b, []safetensors.Entry{
 		{Name: "features", DType: safetensors.Float64, Shape: []int{3, 1}, Data: data},
 		{Name: "brain", DType: safetensors.BFloat16, Shape: []int{2, 2}, Data: []byte{0xc0, 0x3f, 0x80, 0xbf, 0x80, 0x7f, 1, 0}},
 		{Name: "half", DType: safetensors.Float16, Shape: []int{1, 1}, Data: []byte{0, 0}},
 		{Name: "ints", DType: safetensors.Int32, Shape: []int{2}, Data: []byte{5, 0, 0, 0, 255, 255, 255, 255}},
 		{Name: "single", DType: safetensors.Float32, Shape: []int{1}, Data: []byte{0, 0, 0, 0}},
-	}, nil); err != nil {
-		t.Fatal(err)
-	}
+	}, nil))
 	// Content decides, not the name.
 	f := openFile(t, write(t, "pool.npz", b.Bytes()))
 	if got, err := ReadAll[float64](context.Background(), array(t, f, "features")); err != nil || !slices.Equal(got, []float64{1.5, -2, 0.1}) {
@@ -182,12 +156,8 @@ func TestSafetensors(t *testing.T) {
 	if a, err := f.Array("half"); err != nil || a.Type() != Float16 {
 		t.Errorf("half: %v", err)
 	}
-	if _, err := Ints(array(t, f, "single")); err == nil || !strings.Contains(err.Error(), "single: type float32, want int64 or int32") {
-		t.Errorf("floats as ints: %v", err)
-	}
-	if _, err := Open(write(t, "cut.safetensors", b.Bytes()[:b.Len()-1])); err == nil || !strings.Contains(err.Error(), "truncated") {
-		t.Errorf("truncated: %v", err)
-	}
+	fatal.Says(t, fatal.Err(Ints(array(t, f, "single"))), "single: type float32, want int64 or int32")
+	fatal.Says(t, fatal.Err(Open(write(t, "cut.safetensors", b.Bytes()[:b.Len()-1]))), "truncated")
 }
 
 func TestRefusedFiles(t *testing.T) {
@@ -196,9 +166,7 @@ func TestRefusedFiles(t *testing.T) {
 		var b bytes.Buffer
 		w := zip.NewWriter(&b)
 		for range 2 {
-			if _, err := w.Create("a.npy"); err != nil {
-				t.Fatal(err)
-			}
+			fatal.Get(w.Create("a.npy"))(t)
 		}
 		w.Close()
 		return b.Bytes()
@@ -219,9 +187,7 @@ func TestRefusedFiles(t *testing.T) {
 			t.Errorf("%s: error %v, want one with %q", s.name, err, s.want)
 		}
 	}
-	if _, err := Open(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is a folder") {
-		t.Errorf("folder: %v", err)
-	}
+	fatal.Says(t, fatal.Err(Open(t.TempDir())), "is a folder")
 	if _, err := Open("testdata/missing.npz"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("missing: %v", err)
 	}
@@ -246,15 +212,11 @@ func TestDamagedData(t *testing.T) {
 			{"int32 [2] needs 8 bytes, the file has 7", one(make([]byte, 7)...)},
 			{"int32 [2] needs 8 bytes, the file has 9", one(make([]byte, 9)...)},
 		} {
-			if err := load(s.file); err == nil || !strings.Contains(err.Error(), s.want) {
-				t.Errorf("error %v, want one with %q", err, s.want)
-			}
+			fatal.Says(t, load(s.file), s.want)
 		}
 	}
 	b := archive(t, zip.Store, map[string][]byte{"a.npy": npy(dict, 1, 2, 3, 4, 5, 6, 7, 8)})
-	if err := load(b); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, load(b))
 	b[bytes.Index(b, []byte{1, 2, 3, 4, 5})] ^= 1
 	if err := load(b); err == nil || !errors.Is(err, zip.ErrChecksum) {
 		t.Errorf("a flipped bit: error %v", err)
@@ -275,10 +237,7 @@ func TestInflated(t *testing.T) {
 // FuzzOpen opens anything and reads all that it can.
 func FuzzOpen(f *testing.F) {
 	for _, name := range []string{"stored.npz", "compressed.npz", "pandas.parquet", "views.parquet"} {
-		data, err := os.ReadFile("testdata/" + name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		data := fatal.Get(os.ReadFile("testdata/" + name))(f)
 		f.Add(data)
 	}
 	dict := "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1), }"
@@ -350,7 +309,5 @@ func TestMetadataOfNpz(t *testing.T) {
 	if got := f.Names(); !slices.Equal(got, []string{"x"}) {
 		t.Errorf("arrays %v, want x alone", got)
 	}
-	if _, err := Open(with(`[1]`)); err == nil || !strings.Contains(err.Error(), "metadata.json: is no JSON object of strings") {
-		t.Errorf("metadata that is a list: %v", err)
-	}
+	fatal.Says(t, fatal.Err(Open(with(`[1]`))), "metadata.json: is no JSON object of strings")
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // table is a Parquet file of this library's own making.
@@ -24,13 +26,9 @@ func table(t testing.TB, codec parquet.WriterOption) []byte {
 	var b bytes.Buffer
 	w := parquet.NewGenericWriter[row](&b, codec)
 	for i := range 300 {
-		if _, err := w.Write([]row{{string(rune('a' + i%26)), []string{"cat", "dog"}[i%2], int64(i), []float32{1, 2, 3}}}); err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(w.Write([]row{{string(rune('a' + i%26)), []string{"cat", "dog"}[i%2], int64(i), []float32{1, 2, 3}}}))(t)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, w.Close())
 	return b.Bytes()
 }
 
@@ -86,10 +84,7 @@ func mutate(r *rand.Rand, data []byte) []byte {
 func TestDamagedParquet(t *testing.T) {
 	var seeds [][]byte
 	for _, name := range []string{"pandas.parquet", "views.parquet"} {
-		data, err := os.ReadFile("testdata/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := fatal.Get(os.ReadFile("testdata/" + name))(t)
 		seeds = append(seeds, data)
 	}
 	for _, codec := range []parquet.WriterOption{parquet.Compression(&parquet.Zstd), parquet.Compression(&parquet.Snappy), parquet.Compression(&parquet.Uncompressed), parquet.Compression(&parquet.Gzip)} {
@@ -108,9 +103,7 @@ func TestDamagedParquet(t *testing.T) {
 		}
 		for i := range n {
 			data := mutate(r, seed)
-			if err := os.WriteFile(path, data, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.WriteFile(path, data, 0o666))
 			begun := time.Now()
 			readAll(t, path)
 			if took := time.Since(begun); took > 5*time.Second {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // What pandas wrote is read back, block by block and with rows in two groups.
@@ -27,10 +29,7 @@ func TestParquetOfPandas(t *testing.T) {
 		if a.Type() != c.dtype || !slices.Equal(a.Shape(), c.shape) {
 			t.Errorf("%s: %s %v, want %s %v", c.name, a.Type(), a.Shape(), c.dtype, c.shape)
 		}
-		got, err := ReadAll[float64](ctx, a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := fatal.Get(ReadAll[float64](ctx, a))(t)
 		for i := range 6 {
 			for j, want := range c.at(i) {
 				if v := got[i*c.shape[1]+j]; math.Abs(v-want) > c.tolerance {
@@ -70,10 +69,7 @@ func TestParquetOfPandas(t *testing.T) {
 	if !slices.Equal(a.Shape(), []int{5, 2, 3}) || !slices.Equal(a.Rows().Shape(), []int{5, 6}) {
 		t.Fatalf("shape %v", a.Shape())
 	}
-	got, err := ReadAll[float32](ctx, a.Rows())
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := fatal.Get(ReadAll[float32](ctx, a.Rows()))(t)
 	if want := []float32{4, 1, 2, 4, -1, 0.5}; !slices.Equal(got[24:], want) {
 		t.Errorf("the last row is %v, want %v", got[24:], want)
 	}
@@ -88,10 +84,7 @@ func TestParquetOfPandas(t *testing.T) {
 func TestHalf(t *testing.T) {
 	f := openFile(t, "testdata/stored.npz")
 	a := array(t, f, "half")
-	all, err := ReadAll[float32](context.Background(), a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := fatal.Get(ReadAll[float32](context.Background(), a))(t)
 	_, cols, _ := a.Matrix()
 	row := make([]float32, cols)
 	var scratch []byte

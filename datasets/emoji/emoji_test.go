@@ -6,6 +6,8 @@ import (
 	"path"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // The archives are those that scripts/lab/emoji makes.
@@ -16,10 +18,7 @@ func TestArchives(t *testing.T) {
 		"openmoji": "d8588136464ace39eb4989946979a71398538ee71abd1803a126e10dc448c31f",
 		"twemoji":  "c665a1013e5436439acbb009ae9800d1be141ff4876de1770f5e7e89a9b2c8f3",
 	} {
-		data, err := Archive(domain)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := fatal.Get(Archive(domain))(t)
 		if got := fmt.Sprintf("%x", sha256.Sum256(data)); got != want {
 			t.Errorf("%s: SHA-256 %s, want %s: run scripts/lab/emoji", domain, got, want)
 		}
@@ -31,10 +30,7 @@ func TestCounts(t *testing.T) {
 	want := map[string]int{"bird": 21, "building": 33, "clothing": 47, "creature": 42, "device": 47, "dish": 65,
 		"drink": 27, "face": 107, "hand": 43, "mammal": 66, "office": 53, "plant": 28, "produce": 36, "tool": 50,
 		"transport": 72, "weather": 47}
-	list, err := List()
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := fatal.Get(List())(t)
 	got := map[string]int{}
 	for _, p := range list {
 		got[path.Dir(p)]++

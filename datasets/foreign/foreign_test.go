@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func zipped(names ...string) string {
@@ -57,9 +59,7 @@ func TestOf(t *testing.T) {
 		{"a.csv", "path,label,confidence\n", ""}, {"a.csv", "path,label\n", ""}, {"a.jsonl", `{"id":"a","labels":1,"classes":2}`, ""}, {"a.json", strings.Repeat("[", 1<<16), ""}, {"empty", "", ""}, {"a.json", `{"a":1}`, ""},
 	} {
 		path := filepath.Join(dir, c.name)
-		if err := os.WriteFile(path, []byte(c.text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(path, []byte(c.text), 0o666))
 		got := Of(path)
 		if got != c.want {
 			t.Errorf("%s %.40q: %q, want %q", c.name, c.text, got, c.want)

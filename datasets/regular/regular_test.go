@@ -11,14 +11,13 @@ import (
 	"testing/iotest"
 
 	"github.com/ledg-go/ledg/datasets/regular"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestRead(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")
-	if err := os.WriteFile(path, []byte("twelve bytes"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path, []byte("twelve bytes"), 0o666))
 	for name, c := range map[string]struct {
 		path string
 		most int64

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets/regular"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestWriteFileIsWholeOrNot(t *testing.T) {
@@ -17,18 +18,13 @@ func TestWriteFileIsWholeOrNot(t *testing.T) {
 	path := filepath.Join(dir, "f")
 	errFull := errors.New("full")
 	get := func(path string) string {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := fatal.Get(os.ReadFile(path))(t)
 		return string(data)
 	}
 	text := func(s string) func(io.Writer) error {
 		return func(w io.Writer) error { _, err := io.WriteString(w, s); return err }
 	}
-	if err := regular.WriteFile(path, text("old")); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, regular.WriteFile(path, text("old")))
 	half := func(w io.Writer) error {
 		if _, err := io.WriteString(w, strings.Repeat("new", 1<<16)); err != nil {
 			return err

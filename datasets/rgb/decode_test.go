@@ -11,15 +11,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // readImage decodes a file of testdata.
 func readImage(t testing.TB, name string) *Image {
 	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fatal.Get(os.Open(filepath.Join("testdata", name)))(t)
 	defer f.Close()
 	m, err := Decode(f)
 	if err != nil {
@@ -29,10 +28,7 @@ func readImage(t testing.TB, name string) *Image {
 }
 
 func TestDecodeMatchesPillow(t *testing.T) {
-	files, err := filepath.Glob("testdata/decode/*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := fatal.Get(filepath.Glob("testdata/decode/*"))(t)
 	tested := 0
 	for _, path := range files {
 		name := filepath.Base(path)
@@ -61,11 +57,7 @@ func TestDecodeMatchesPillow(t *testing.T) {
 
 func TestDecodeErrors(t *testing.T) {
 	read := func(name string) []byte {
-		b, err := os.ReadFile(filepath.Join("testdata/decode", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b
+		return fatal.Get(os.ReadFile(filepath.Join("testdata/decode", name)))(t)
 	}
 	half := func(name string) []byte { data := read(name); return data[:len(data)/2] }
 	jpg, pngData := read("jpeg_420.jpg"), read("rgb8.png")
@@ -125,15 +117,9 @@ func bomb(w, h uint32) []byte {
 }
 
 func FuzzDecode(f *testing.F) {
-	files, err := filepath.Glob("testdata/decode/*")
-	if err != nil {
-		f.Fatal(err)
-	}
+	files := fatal.Get(filepath.Glob("testdata/decode/*"))(f)
 	for _, path := range files {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			f.Fatal(err)
-		}
+		data := fatal.Get(os.ReadFile(path))(f)
 		f.Add(data)
 	}
 	f.Add(manyScans(64, 20))
@@ -151,9 +137,7 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%d x %d pixels in %d bytes", m.Width, m.Height, len(m.Pix))
 		}
 		var b bytes.Buffer
-		if err := png.Encode(&b, m.ToImage()); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, png.Encode(&b, m.ToImage()))
 		again, err := Decode(&b)
 		if err != nil || !bytes.Equal(again.Pix, m.Pix) {
 			t.Fatalf("the image changed on its way through PNG: %v", err)
@@ -166,8 +150,6 @@ func BenchmarkDecodeJPEG(b *testing.B) {
 	data := encodeJPEG(b, m)
 	b.SetBytes(int64(len(m.Pix)))
 	for b.Loop() {
-		if _, err := Decode(bytes.NewReader(data)); err != nil {
-			b.Fatal(err)
-		}
+		fatal.Get(Decode(bytes.NewReader(data)))(b)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // ifd is a page of a grey TIFF, with further tags.
@@ -113,9 +115,7 @@ func TestPagesAndRaw(t *testing.T) {
 	if err != nil || m.Height != 5 || facts.Pages != 0 {
 		t.Errorf("page 2: %+v, %v", facts, err)
 	}
-	if _, err := Decoding("page3").Decode(t.Context(), stack); err == nil || !strings.Contains(err.Error(), "2 pages, want page 3") {
-		t.Errorf("page 3: %v", err)
-	}
+	fatal.Says(t, fatal.Err(Decoding("page3").Decode(t.Context(), stack)), "2 pages, want page 3")
 	loop := tiffOf(binary.LittleEndian, []ifd{page, page})
 	binary.LittleEndian.PutUint32(loop[len(loop)-4:], binary.LittleEndian.Uint32(loop[4:]))
 	if _, facts, err := Stored.Look(t.Context(), loop); err != nil || facts.Pages != 2 {
@@ -151,9 +151,7 @@ func TestLookAtLevels(t *testing.T) {
 		"8 bits, one line": {func() image.Image { m := New(40, 40); m.Set(1, 1, 255, 255, 255); return m.ToImage() }(), false, true},
 	} {
 		var b bytes.Buffer
-		if err := png.Encode(&b, c.m); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, png.Encode(&b, c.m))
 		_, f, err := Photo.Look(t.Context(), b.Bytes())
 		if err != nil || f.Narrow() != c.narrow || f.Flat != c.flat {
 			t.Errorf("%s: %+v, %v", name, f, err)
@@ -164,19 +162,13 @@ func TestLookAtLevels(t *testing.T) {
 // The first frame of an animated WebP is what it is as a still one, on its canvas.
 func TestAnimatedWebP(t *testing.T) {
 	for _, name := range []string{"webp_lossless", "webp_lossless_alpha", "webp_lossy", "webp_lossy_alpha"} {
-		still, err := os.ReadFile("testdata/decode/" + name + ".webp")
-		if err != nil {
-			t.Fatal(err)
-		}
+		still := fatal.Get(os.ReadFile("testdata/decode/" + name + ".webp"))(t)
 		chunks := still[12:]
 		if bytes.HasPrefix(chunks, []byte("VP8X")) {
 			chunks = chunks[18:]
 		}
 		for _, rule := range []Decoding{Stored, Photo} {
-			want, err := rule.Decode(t.Context(), still)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := fatal.Get(rule.Decode(t.Context(), still))(t)
 			animated := func(w, h, x, y int) []byte {
 				u24 := func(b []byte, v int) []byte { return append(b, uint8(v), uint8(v>>8), uint8(v>>16)) }
 				b := append([]byte("RIFF????WEBPVP8X\x0a\x00\x00\x00"), 1<<1|1<<4, 0, 0, 0)

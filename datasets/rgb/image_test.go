@@ -8,14 +8,14 @@ import (
 	"image/jpeg"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func encodeJPEG(t testing.TB, m *Image) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := jpeg.Encode(&b, m.ToImage(), &jpeg.Options{Quality: 90}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, jpeg.Encode(&b, m.ToImage(), &jpeg.Options{Quality: 90}))
 	return b.Bytes()
 }
 

@@ -5,15 +5,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Photos are upright and on white, as Pillow makes them; composited colours may be rounded to
 // the neighbour. As stored they are not.
 func TestPhotoMatchesPillow(t *testing.T) {
-	files, err := filepath.Glob("testdata/photo/*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := fatal.Get(filepath.Glob("testdata/photo/*"))(t)
 	tested := 0
 	for _, path := range files {
 		name := filepath.Base(path)
@@ -23,14 +22,8 @@ func TestPhotoMatchesPillow(t *testing.T) {
 		}
 		tested++
 		t.Run(name, func(t *testing.T) {
-			data, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := Photo.Decode(t.Context(), data)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := fatal.Get(os.ReadFile(path))(t)
+			got := fatal.Get(Photo.Decode(t.Context(), data))(t)
 			want := readImage(t, "photo/"+stem+".want.png")
 			slack := 0
 			if strings.Contains(name, "alpha") {
@@ -39,10 +32,7 @@ func TestPhotoMatchesPillow(t *testing.T) {
 			if !near(got, want, slack) {
 				t.Errorf("%d x %d pixels differ from the %d x %d of Pillow", got.Width, got.Height, want.Width, want.Height)
 			}
-			stored, err := Stored.Decode(t.Context(), data)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stored := fatal.Get(Stored.Decode(t.Context(), data))(t)
 			if same := near(stored, want, 0); same != (stem == "jpeg_1" || stem == "jpeg_99") {
 				t.Errorf("as stored it is the same: %v", same)
 			}
@@ -68,14 +58,8 @@ func near(a, b *Image, slack int) bool {
 
 // A GIF whose first frame is a part of the picture lies on white.
 func TestPhotoOfPartOfGIF(t *testing.T) {
-	data, err := os.ReadFile("testdata/decode/gif_part.gif")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := Photo.Decode(t.Context(), data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(os.ReadFile("testdata/decode/gif_part.gif"))(t)
+	m := fatal.Get(Photo.Decode(t.Context(), data))(t)
 	if r, g, b := m.At(0, 0); r != 255 || g != 255 || b != 255 {
 		t.Errorf("outside of the frame it is %d, %d, %d, want white", r, g, b)
 	}
@@ -84,10 +68,7 @@ func TestPhotoOfPartOfGIF(t *testing.T) {
 // No damage in a block of metadata ends a program, and none makes an orientation of no kind.
 func FuzzOrientation(f *testing.F) {
 	for _, name := range []string{"jpeg_6.jpg", "png_6.png", "tiff_6.tif", "webp_6.webp"} {
-		data, err := os.ReadFile("testdata/photo/" + name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		data := fatal.Get(os.ReadFile("testdata/photo/" + name))(f)
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

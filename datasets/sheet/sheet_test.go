@@ -10,15 +10,15 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // read returns the cells of the columns id and label, and the errors of rows.
 func read(t *testing.T, text string) (got string, err error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.csv")
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path, []byte(text), 0o666))
 	var rows []string
 	err = Read(path, 1<<20, 1<<10, func([]string) error { return nil }, func(r Row) error {
 		where := strings.TrimPrefix(r.Where, path+":")
@@ -38,11 +38,7 @@ func TestRead(t *testing.T) {
 	const want = "2: a/1.jpg=Bär; 3: a/2.jpg=cat, wild"
 	utf16 := func(order unicode.Endianness) encoding.Encoding { return unicode.UTF16(order, unicode.UseBOM) }
 	encode := func(e encoding.Encoding, text string) string {
-		out, err := e.NewEncoder().String(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out
+		return fatal.Get(e.NewEncoder().String(text))(t)
 	}
 	const comma = "id,label\na/1.jpg,Bär\na/2.jpg,\"cat, wild\"\n"
 	tabs := "id\tlabel\na/1.jpg\tBär\na/2.jpg\tcat, wild\n"

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 const cells = `package main
@@ -48,13 +50,8 @@ func main() {
 func digests(t *testing.T, text string) map[string][]string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "main.go")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p, err := parse(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(file, []byte(text), 0o600))
+	p := fatal.Get(parse(file))(t)
 	found := map[string][]string{}
 	for i, line := range strings.Split(text, "\n") {
 		for _, name := range []string{"mine", "here", "local"} {
@@ -122,13 +119,9 @@ func TestReadable(t *testing.T) {
 	if got := readable("gonb_ab12/main.go"); got != "" {
 		t.Errorf("the file is %q, which is not there", got)
 	}
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Mkdir(dir, 0o700))
 	file := filepath.Join(dir, "main.go")
-	if err := os.WriteFile(file, []byte(cells), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(file, []byte(cells), 0o600))
 	if got := readable("gonb_ab12/main.go"); got != file {
 		t.Errorf("the file is %q, want %q", got, file)
 	}
@@ -183,9 +176,7 @@ func main() {
 	} {
 		file := filepath.Join(t.TempDir(), "main.go")
 		text := strings.Replace(program, "CELL", cell, 1)
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(file, []byte(text), 0o600))
 		p, err := parse(file)
 		if err != nil {
 			t.Fatal(err)

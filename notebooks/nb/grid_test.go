@@ -7,16 +7,14 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // names lists how runs are called in tables, without repetition.
 func names(t *testing.T, dirs []string) (list []string) {
 	t.Helper()
 	for _, dir := range dirs {
-		run, err := result.OpenRun(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		run := fatal.Get(result.OpenRun(dir))(t)
 		if name := run.Config.Arm().Name(); !slices.Contains(list, name) {
 			list = append(list, name)
 		}
@@ -33,10 +31,7 @@ func TestAblate(t *testing.T) {
 		t.Errorf("%d runs of %q, want %q", len(dirs), got, want)
 	}
 	for i, want := range []struct{ gamma1, delta bool }{{false, false}, {true, false}, {false, true}, {true, true}} {
-		run, err := result.OpenRun(dirs[i])
-		if err != nil {
-			t.Fatal(err)
-		}
+		run := fatal.Get(result.OpenRun(dirs[i]))(t)
 		if c := run.Config; c.Exploration.Gamma1 == 0 != want.gamma1 || c.Generalization.Delta == 0 != want.delta {
 			t.Errorf("%s has gamma1 %v and delta %v", dirs[i], c.Exploration.Gamma1, c.Generalization.Delta)
 		}
@@ -62,10 +57,7 @@ func TestGrid(t *testing.T) {
 	dirs := Grid("mine", []string{"ceg", "uniform-ce"}, []string{"2%", "5%"}, []string{"photo", "sketch"}, 1, Set("timing", "once"), Set("data.pool_share", 0.5))
 	seen := map[string]bool{}
 	for _, dir := range dirs {
-		run, err := result.OpenRun(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		run := fatal.Get(result.OpenRun(dir))(t)
 		seen[strings.Join([]string{run.Config.Method, run.Config.Exploration.Budget, run.Config.Data.Target}, " ")] = true
 	}
 	if len(dirs) != 8 || len(seen) != 8 || !seen["uniform-ce 2% sketch"] {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/fatal"
 	"github.com/ledg-go/ledg/plots"
 )
 
@@ -59,10 +60,7 @@ func TestHistoryOfAnEpoch(t *testing.T) {
 	for step, loss := range []float64{4, 2} {
 		h.add(ceg.Event{Epochs: 2, Steps: 4, Step: step + 1, Loss: loss, Labelled: 3, TargetAcc: math.NaN(), ValAcc: math.NaN()})
 	}
-	g, err := h.figure(0.5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := fatal.Get(h.figure(0.5))(t)
 	if y := g.Panels[0].Plot.Y; y.Min >= 3 || y.Max <= 3 || len(h.Loss) != 0 {
 		t.Errorf("the axis goes from %v to %v, and %d epochs are kept; want the loss 3 on it, none", y.Min, y.Max, len(h.Loss))
 	}
@@ -98,9 +96,7 @@ func TestFirstSeen(t *testing.T) {
 		{"", "nb.Train(1)", "b", true},
 	} {
 		program := "package main\n\n" + c.declared + "\nfunc main() {\n\tflag.Parse()\n" + c.cell + "\n}\n"
-		if err := os.WriteFile(filepath.Join(session, "main.go"), []byte(program), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(filepath.Join(session, "main.go"), []byte(program), 0o600))
 		if got := firstSeen(c.run); got != c.want {
 			t.Errorf("cell %d shows run %s: %v, want %v", i, c.run, got, c.want)
 		}

@@ -47,7 +47,7 @@ func ReliableSet(dir string, share float64) (list []Reliable) {
 	c := Must(study.Candidates(e, Queries(dir)))
 	centroids := Must(cluster.Compute(c.LabelledFeatures, c.LabelledDomains, c.LabelledClasses,
 		len(e.DomainNames), len(e.ClassNames), cluster.Augmented))
-	set := Must(centroids.Closest(c.Features, Must(cluster.Share(share, len(c.IDs), cluster.HalfEven))))
+	set := Must(centroids.Closest(c.Features, nil, Must(cluster.Share(share, len(c.IDs), cluster.HalfEven))))
 	for k, i := range set.Index {
 		m := set.Match[k]
 		list = append(list, Reliable{c.IDs[i], e.ClassNames[m.Class], m.Distance})

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A run whose weights are gone is trained again for its features, and they are the same.
@@ -18,9 +19,7 @@ func TestEmbedTrainsAgain(t *testing.T) {
 	if n := len(Records(dir)); n != 3 || len(Queries(dir)) == 0 {
 		t.Errorf("%d records, %d queries", n, len(Queries(dir)))
 	}
-	if err := os.Remove(filepath.Join(dir, checkpoint.File)); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Remove(filepath.Join(dir, checkpoint.File)))
 	if again := Embed(dir); first.Features.Rows == 0 || !slices.Equal(again.Features.Data, first.Features.Data) {
 		t.Errorf("%d rows of features, and %d others when trained again", first.Features.Rows, again.Features.Rows)
 	}

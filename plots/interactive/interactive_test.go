@@ -18,6 +18,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 	"github.com/ledg-go/ledg/plots"
 )
 
@@ -68,21 +69,14 @@ func many(n int) *Figure {
 
 func grid(t *testing.T) *plots.Grid {
 	t.Helper()
-	g, err := plots.Embedding(plots.Screen(), plots.EmbeddingData{Points: blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{1, 2}},
-		Classes: []int{0}, Domains: []int{0}, ClassNames: []string{"a"}, DomainNames: []string{"d"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := fatal.Get(plots.Embedding(plots.Screen(), plots.EmbeddingData{Points: blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{1, 2}},
+		Classes: []int{0}, Domains: []int{0}, ClassNames: []string{"a"}, DomainNames: []string{"d"}}))(t)
 	return g
 }
 
 func html(t *testing.T, f *Figure) string {
 	t.Helper()
-	text, err := f.HTML(t.Context(), grid(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return fatal.Get(f.HTML(t.Context(), grid(t)))(t)
 }
 
 // Texts of images are texts, wherever they stand.
@@ -111,10 +105,7 @@ func TestSheet(t *testing.T) {
 	if data == nil {
 		t.Fatal("no sheet")
 	}
-	sheet, err := jpeg.Decode(base64.NewDecoder(base64.StdEncoding, strings.NewReader(data[1])))
-	if err != nil {
-		t.Fatal(err)
-	}
+	sheet := fatal.Get(jpeg.Decode(base64.NewDecoder(base64.StdEncoding, strings.NewReader(data[1]))))(t)
 	if b := sheet.Bounds(); b.Dx() != 9*48 || b.Dy() != 48 {
 		t.Fatalf("a sheet of %v", b)
 	}
@@ -180,8 +171,6 @@ func TestTable(t *testing.T) {
 	} {
 		f := square()
 		spoil(f)
-		if _, err := f.HTML(t.Context(), grid(t)); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v", name, err)
-		}
+		fatal.Says(t, fatal.Err(f.HTML(t.Context(), grid(t))), name)
 	}
 }

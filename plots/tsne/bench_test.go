@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // gaussians returns n points in five groups.
@@ -29,37 +30,25 @@ func gaussians(s uint64, n, d int) blas32.General {
 // comes before.
 func BenchmarkRun(b *testing.B) {
 	x := gaussians(1, 8000, 512)
-	p, err := NewAffinities(b.Context(), x, 30)
-	if err != nil {
-		b.Fatal(err)
-	}
-	y, err := start(x, Config{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	p := fatal.Get(NewAffinities(b.Context(), x, 30))(b)
+	y := fatal.Get(start(x, Config{}))(b)
 	cfg, _ := Config{Iterations: 20}.withDefaults(x.Rows)
 	b.ResetTimer()
 	for b.Loop() {
-		if _, err := descend(b.Context(), p, y, cfg, nil); err != nil {
-			b.Fatal(err)
-		}
+		fatal.Get(descend(b.Context(), p, y, cfg, nil))(b)
 	}
 }
 
 func BenchmarkAffinities(b *testing.B) {
 	x := gaussians(1, 8000, 512)
 	for b.Loop() {
-		if _, err := NewAffinities(b.Context(), x, 30); err != nil {
-			b.Fatal(err)
-		}
+		fatal.Get(NewAffinities(b.Context(), x, 30))(b)
 	}
 }
 
 func BenchmarkPCA(b *testing.B) {
 	x := gaussians(1, 8000, 512)
 	for b.Loop() {
-		if _, err := PCA(x, 2); err != nil {
-			b.Fatal(err)
-		}
+		fatal.Get(PCA(x, 2))(b)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestDegenerateData(t *testing.T) {
@@ -35,10 +37,7 @@ func TestDegenerateData(t *testing.T) {
 		{"twenty duplicates", pairs, 20},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			res, err := Embed(t.Context(), c.x, Config{Perplexity: 5, Iterations: 300}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			res := fatal.Get(Embed(t.Context(), c.x, Config{Perplexity: 5, Iterations: 300}, nil))(t)
 			if err := checkMatrix("map", res.Y, c.x.Rows, 2); err != nil {
 				t.Error(err)
 			}
@@ -91,10 +90,7 @@ func TestBadInput(t *testing.T) {
 			}
 		})
 	}
-	p, err := NewAffinities(t.Context(), good, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := fatal.Get(NewAffinities(t.Context(), good, 5))(t)
 	if _, err := p.KL(good); err == nil {
 		t.Error("a map with three columns has a divergence")
 	}

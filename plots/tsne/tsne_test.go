@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets/arrays/npztest"
+	"github.com/ledg-go/ledg/internal/fatal"
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
@@ -31,13 +32,8 @@ type digits struct {
 func readDigits(t testing.TB) digits {
 	t.Helper()
 	var d digits
-	b, err := os.ReadFile("testdata/tsne.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(b, &d); err != nil {
-		t.Fatal(err)
-	}
+	b := fatal.Get(os.ReadFile("testdata/tsne.json"))(t)
+	fatal.If(t, json.Unmarshal(b, &d))
 	f := npztest.Open(t, "testdata/tsne.npz")
 	d.x, d.y, d.scores = f.Matrix("X", 64), f.Matrix("sklearn_Y", 2), f.Matrix("pca_scores", 2)
 	d.betas, d.row0 = f.Floats("betas"), f.Floats("P_row0")
@@ -46,10 +42,7 @@ func readDigits(t testing.TB) digits {
 
 func TestAffinitiesMatchScikitLearn(t *testing.T) {
 	d := readDigits(t)
-	p, err := NewAffinities(t.Context(), d.x, d.Perplexity)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := fatal.Get(NewAffinities(t.Context(), d.x, d.Perplexity))(t)
 	for i, beta := range p.Betas() {
 		if want := float64(d.betas[i]); math.Abs(beta-want) > 1e-3*want {
 			t.Fatalf("precision of point %d is %v, want %v", i, beta, want)
@@ -72,10 +65,7 @@ func TestAffinitiesMatchScikitLearn(t *testing.T) {
 	if math.Abs(sum-1) > 1e-6 {
 		t.Errorf("affinities sum to %v, want 1", sum)
 	}
-	kl, err := p.KL(d.y)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kl := fatal.Get(p.KL(d.y))(t)
 	if math.Abs(kl-d.KLStored) > 1e-4 {
 		t.Errorf("divergence of the stored map is %v, want %v", kl, d.KLStored)
 	}
@@ -83,10 +73,7 @@ func TestAffinitiesMatchScikitLearn(t *testing.T) {
 
 func TestPCAMatchesScikitLearn(t *testing.T) {
 	d := readDigits(t)
-	c, err := PCA(d.x, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := fatal.Get(PCA(d.x, 2))(t)
 	if math.Abs(c.Total-d.PCA.Total) > 1e-3*d.PCA.Total {
 		t.Errorf("total variance %v, want %v", c.Total, d.PCA.Total)
 	}
@@ -114,15 +101,9 @@ func TestPCAMatchesScikitLearn(t *testing.T) {
 func TestPCAOfFewPoints(t *testing.T) {
 	d := readDigits(t)
 	wide := blas32.General{Rows: 40, Cols: 64, Stride: 64, Data: d.x.Data[:40*64]}
-	c, err := PCA(wide, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := fatal.Get(PCA(wide, 3))(t)
 	padded := blas32.General{Rows: 80, Cols: 64, Stride: 64, Data: append(slices.Clone(wide.Data), wide.Data...)}
-	twice, err := PCA(padded, 3) // every point twice: the same axes
-	if err != nil {
-		t.Fatal(err)
-	}
+	twice := fatal.Get(PCA(padded, 3))(t) // every point twice: the same axes
 	for k := range 3 {
 		if got, want := c.Variances[k]*39/40, twice.Variances[k]*79/80; math.Abs(got-want) > 1e-9*want {
 			t.Errorf("variance %d is %v with fewer points than features, %v otherwise", k, got, want)
@@ -141,10 +122,7 @@ func TestRunReachesScikitLearn(t *testing.T) {
 	for _, r := range d.Runs {
 		worst = max(worst, r.KL)
 	}
-	p, err := NewAffinities(t.Context(), d.x, d.Perplexity)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := fatal.Get(NewAffinities(t.Context(), d.x, d.Perplexity))(t)
 	before := slices.Clone(d.x.Data)
 	for name, cfg := range map[string]Config{
 		"pca":      {},
@@ -153,15 +131,12 @@ func TestRunReachesScikitLearn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			calls := 0
-			res, err := Embed(t.Context(), d.x, cfg, func(done, total int) {
+			res := fatal.Get(Embed(t.Context(), d.x, cfg, func(done, total int) {
 				calls++
 				if done != calls || total != 1000 {
 					t.Fatalf("call %d reports %d of %d iterations", calls, done, total)
 				}
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))(t)
 			if res.KL > 1.1*worst {
 				t.Errorf("divergence %.4f after %d iterations, want at most 1.1 x %.4f", res.KL, res.Iterations, worst)
 			}
@@ -184,19 +159,13 @@ func TestRunIsTheSameOnAnyNumberOfCores(t *testing.T) {
 	var maps [][]float32
 	for _, procs := range []int{1, 2, 7} {
 		runtime.GOMAXPROCS(procs)
-		res, err := Embed(t.Context(), d.x, Config{Iterations: 60}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := fatal.Get(Embed(t.Context(), d.x, Config{Iterations: 60}, nil))(t)
 		maps = append(maps, res.Y.Data)
 	}
 	if !slices.Equal(maps[0], maps[1]) || !slices.Equal(maps[0], maps[2]) {
 		t.Error("the map depends on GOMAXPROCS")
 	}
-	other, err := Embed(t.Context(), d.x, Config{Iterations: 60, Start: StartRandom, Seed: 1}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := fatal.Get(Embed(t.Context(), d.x, Config{Iterations: 60, Start: StartRandom, Seed: 1}, nil))(t)
 	if slices.Equal(maps[0], other.Y.Data) {
 		t.Error("another start gives the same map")
 	}
@@ -205,14 +174,8 @@ func TestRunIsTheSameOnAnyNumberOfCores(t *testing.T) {
 // TestGradient compares the gradient with finite differences of the divergence.
 func TestGradient(t *testing.T) {
 	x := gaussians(1, 12, 5)
-	p, err := NewAffinities(t.Context(), x, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	y, err := start(x, Config{Start: StartRandom})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := fatal.Get(NewAffinities(t.Context(), x, 4))(t)
+	y := fatal.Get(start(x, Config{Start: StartRandom}))(t)
 	for k := range y {
 		for i := range y[k] {
 			y[k][i] *= 1e4
@@ -237,9 +200,7 @@ func TestGradient(t *testing.T) {
 			return s + math.Log(z)
 		}
 		grad := [2][]float32{make([]float32, 12), make([]float32, 12)}
-		if err := p.gradient(t.Context(), y, exaggeration, grad); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, p.gradient(t.Context(), y, exaggeration, grad))
 		for k := range y {
 			for i := range y[k] {
 				at, h := y[k][i], float32(1.0/256)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // backend runs a backend command in this process, on a machine with one broken plugin.
@@ -17,9 +18,7 @@ func backend(t *testing.T, args ...string) (stdout string, plugin string, err er
 	t.Helper()
 	dir := t.TempDir()
 	plugin = filepath.Join(dir, "pjrt_c_api_cpu_plugin.so")
-	if err := os.WriteFile(plugin, []byte("not a library\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(plugin, []byte("not a library\n"), 0o644))
 	t.Setenv("HOME", dir)
 	t.Setenv("PATH", "")
 	t.Setenv("PJRT_PLUGIN_LIBRARY_PATH", dir)
@@ -36,10 +35,7 @@ func backend(t *testing.T, args ...string) (stdout string, plugin string, err er
 
 func TestBackendList(t *testing.T) {
 	t.Setenv("GOMLX_BACKEND", "")
-	out, plugin, err := backend(t, "list")
-	if err != nil {
-		t.Fatal(err)
-	}
+	out, plugin := fatal.Get2(backend(t, "list"))(t)
 	for _, part := range []string{"xla:cpu", "does not work: ", filepath.Dir(plugin), "this program", "auto: backend go: pure Go"} {
 		if !strings.Contains(out, part) {
 			t.Errorf("got\n%s\nwant %q in it", out, part)
@@ -49,10 +45,7 @@ func TestBackendList(t *testing.T) {
 
 func TestBackendListJSON(t *testing.T) {
 	t.Setenv("GOMLX_BACKEND", "go")
-	out, plugin, err := backend(t, "list", "--json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	out, plugin := fatal.Get2(backend(t, "list", "--json"))(t)
 	var got struct {
 		Backends []engine.Listing
 		Auto     string

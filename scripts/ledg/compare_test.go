@@ -11,6 +11,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Of the same runs, ledg compare says what ledg table says: averages over targets
@@ -21,26 +22,17 @@ func TestCompareAgreesWithTable(t *testing.T) {
 	if status != 0 {
 		t.Fatalf("table: %d, %s", status, stderr)
 	}
-	rows, err := csv.NewReader(strings.NewReader(stdout)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := fatal.Get(csv.NewReader(strings.NewReader(stdout)).ReadAll())(t)
 	column := func(row []string, name string) string { return row[slices.Index(rows[0], name)] }
 	table := map[string][]string{} // by method and target
 	for _, row := range rows[1:] {
 		table[column(row, "row")+" "+column(row, "target")] = row
 	}
 
-	f, err := report.Open(study, "table3-glyphs")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fatal.Get(report.Open(study, "table3-glyphs"))(t)
 	args := []string{"compare", "--baseline", "uniform-ce"}
 	for _, r := range f.Runs {
-		s, err := f.State(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := fatal.Get(f.State(r))(t)
 		if s == result.Complete && r.Variant == "" && (r.Method == "ceg" || r.Method == "uniform-ce") && r.Budget == "5%" {
 			args = append(args, filepath.Join(study, r.Dir))
 		}
@@ -53,10 +45,7 @@ func TestCompareAgreesWithTable(t *testing.T) {
 		t.Fatalf("compare: %d, %s", status, stderr)
 	}
 	percent := func(text, format string) string {
-		v, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := fatal.Get(strconv.ParseFloat(text, 64))(t)
 		return fmt.Sprintf(format, v)
 	}
 	for _, target := range []string{"cartoon", "photo", "print", "sketch", "average"} {

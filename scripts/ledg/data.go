@@ -237,14 +237,8 @@ func (f *dataFlags) check() error {
 
 // openDataset opens the data set.
 func (f *dataFlags) openDataset() (*datasets.Dataset, datasets.Truth, error) {
-	if err := f.check(); err != nil {
-		return nil, datasets.Truth{}, err
-	}
-	o, err := f.options()
+	o, err := f.layoutOptions()
 	if err != nil {
-		return nil, datasets.Truth{}, err
-	}
-	if err := f.recognise(&o); err != nil {
 		return nil, datasets.Truth{}, err
 	}
 	d, truth, err := datasets.Open(f.dataset, f.root, o)
@@ -273,6 +267,17 @@ func sayRead(w io.Writer, f *dataFlags) {
 	if f.read != "" {
 		fmt.Fprintln(w, f.read)
 	}
+}
+
+// layoutOptions validates the flags, reads what they name, and finds the layout.
+func (f *dataFlags) layoutOptions() (o datasets.Options, err error) {
+	if err := f.check(); err != nil {
+		return o, err
+	}
+	if o, err = f.options(); err != nil {
+		return o, err
+	}
+	return o, f.recognise(&o)
 }
 
 // recognise finds the layout of a folder of images where no flag names one, for options of which the

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // The example has what its help says, is the same each time, and every label is of a photo.
@@ -35,11 +37,8 @@ func TestDataExample(t *testing.T) {
 			t.Errorf("query %s: status %d, %s%s", strategy, status, stdout, stderr)
 		}
 	}
-	if stdout, stderr, status := call(t, in, "study", "run", "study.yaml", "--dir", "x", "--dry-run"); status != 0 || !strings.Contains(stdout, "4") {
-		t.Errorf("study: status %d, %s%s", status, stdout, stderr)
-	}
-	stdout, stderr, status = call(t, dir, "data", "example", "try")
-	checkError(t, "try exists; name a new folder", 2, stdout, stderr, status)
+	prints(t, "4", in, "study", "run", "study.yaml", "--dir", "x", "--dry-run")
+	refused(t, "try exists; name a new folder", 2, dir, "data", "example", "try")
 
 	call(t, dir, "data", "example", "again")
 	for _, name := range []string{"labels.csv", "north.csv"} {
@@ -52,9 +51,6 @@ func TestDataExample(t *testing.T) {
 // read returns the text of a file.
 func read(t *testing.T, path string) string {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(os.ReadFile(path))(t)
 	return string(data)
 }

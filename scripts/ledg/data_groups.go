@@ -11,10 +11,8 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/active/head"
 	"github.com/ledg-go/ledg/ceg/labels/review"
-	"github.com/ledg-go/ledg/ceg/predict/photos"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/regular"
-	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
 // newDataGroupsCommand returns the command that finds what belongs together.
@@ -57,13 +55,9 @@ Groups from --group or --labels are kept, and joined where their images are dupl
 			}
 			features := d
 			if !ok {
-				decoding, err := source.decoding()
+				file, err := source.embed(cmd, "features", d.Classes, backend, cache, quiet)
 				if err != nil {
 					return err
-				}
-				file, err := embedPhotos(cmd, source.root, "features", photos.Options{By: datasets.Origin{Decoding: decoding, Exclude: source.exclude, Layout: source.layout, SiteRule: source.site}, Strict: source.strict, FollowLinks: source.followLinks, Group: source.group, Classes: d.Classes, Backend: backend, CacheDir: cache}, quiet)
-				if err != nil {
-					return cli.BackendError(err)
 				}
 				if features, _, err = datasets.Open(datasets.FeaturesFile, file, datasets.Options{}); err != nil {
 					return err
@@ -131,7 +125,7 @@ func several(groups []int) (list [][]int) {
 	return slices.DeleteFunc(all, func(members []int) bool { return len(members) < 2 })
 }
 
-// writeGroups writes a file that datasets.ReadLabels reads.
+// writeGroups writes a file that datasets.ReadTable reads.
 func writeGroups(w io.Writer, d *datasets.Dataset, truth datasets.Truth, groups []int) error {
 	names := make([]string, d.Len())
 	if d.Groups != nil {

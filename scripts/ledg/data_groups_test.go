@@ -12,6 +12,7 @@ import (
 
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // nearFeatures writes features of two sites of twenty images; the last image of each is nearly
@@ -40,9 +41,7 @@ func nearFeatures(t *testing.T, path string) {
 	}
 	err = safetensors.Write(f, []safetensors.Entry{{Name: "features", DType: safetensors.Float32, Shape: []int{40, dim}, Data: x},
 		{Name: "ids", DType: safetensors.Uint8, Shape: []int{ids.Len()}, Data: []byte(ids.String())}}, nil)
-	if err := errors.Join(err, f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, errors.Join(err, f.Close()))
 }
 
 // Damaged images are in no group, and do not stop the others.

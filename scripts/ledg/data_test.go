@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // photos makes a folder of 2 domains, 2 classes and 3 images in each cell, all
@@ -21,23 +22,14 @@ func photoFolder(t *testing.T) string {
 	root := filepath.Join(t.TempDir(), "photos")
 	value := uint8(0)
 	for _, dir := range []string{"day/cat", "day/dog", "night/cat", "night/dog"} {
-		if err := os.MkdirAll(filepath.Join(root, dir), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.MkdirAll(filepath.Join(root, dir), 0o777))
 		for _, name := range []string{"1.png", "2.png", "3.png"} {
 			m := image.NewGray(image.Rect(0, 0, 8, 8))
 			value++
 			m.SetGray(1, 2, color.Gray{Y: value})
-			f, err := os.Create(filepath.Join(root, dir, name))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := png.Encode(f, m); err != nil {
-				t.Fatal(err)
-			}
-			if err := f.Close(); err != nil {
-				t.Fatal(err)
-			}
+			f := fatal.Get(os.Create(filepath.Join(root, dir, name)))(t)
+			fatal.If(t, png.Encode(f, m))
+			fatal.If(t, f.Close())
 		}
 	}
 	return root
@@ -51,17 +43,13 @@ func TestDataCheck(t *testing.T) {
 	}
 	// A truncated image is in the report, and is an error.
 	broken := filepath.Join(root, "night", "dog", "2.png")
-	if err := os.Truncate(broken, 40); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Truncate(broken, 40))
 	stdout, stderr, status = call(t, ".", "data", "check", "--dataset", "folder", "--root", root, "--json")
 	if status != 1 || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "night/dog/2.png") {
 		t.Errorf("status %d, stderr %q", status, stderr)
 	}
 	var report datasets.Report
-	if err := json.Unmarshal([]byte(stdout), &report); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, json.Unmarshal([]byte(stdout), &report))
 	if len(report.Unreadable) != 1 || report.Unreadable[0].ID != "night/dog/2.png" {
 		t.Errorf("unreadable: %v", report.Unreadable)
 	}
@@ -88,8 +76,7 @@ func TestDataErrors(t *testing.T) {
 		{[]string{"check", "--dataset", "folder", "--root", root, "--labels", root + "/x.csv"}, 2, "--labels: open " + root + "/x.csv: no such file"},
 		{[]string{"check", "--split-seed", "-1"}, 2, `invalid argument "-1"`},
 	} {
-		stdout, stderr, status := call(t, ".", append([]string{"data"}, tt.args...)...)
-		checkError(t, tt.want, tt.status, stdout, stderr, status)
+		refused(t, tt.want, tt.status, ".", append([]string{"data"}, tt.args...)...)
 	}
 }
 
@@ -97,25 +84,15 @@ func TestDataErrors(t *testing.T) {
 func TestDataCheckUnlabelled(t *testing.T) {
 	root := photoFolder(t)
 	for from, to := range map[string]string{"day/cat/1.png": "day/1.png", "day/dog/1.png": "day/2.png", "night/cat/1.png": "night/=cmd|calc.png"} {
-		if err := os.Rename(filepath.Join(root, from), filepath.Join(root, to)); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.Rename(filepath.Join(root, from), filepath.Join(root, to)))
 	}
 	for _, dir := range []string{"day/cat", "day/dog", "night/cat", "night/dog"} {
 		os.RemoveAll(filepath.Join(root, dir))
 	}
-	stdout, stderr, status := call(t, ".", "data", "check", "--dataset", "folder", "--root", root)
-	if status != 0 || !strings.Contains(stdout, "\nfolder: 3 images in 2 sites of 0 classes (0 labelled: 0 train, 0 val; 3 unlabelled)") {
-		t.Errorf("status %d, %s%s", status, stdout, stderr)
-	}
+	prints(t, "\nfolder: 3 images in 2 sites of 0 classes (0 labelled: 0 train, 0 val; 3 unlabelled)", ".", "data", "check", "--dataset", "folder", "--root", root)
 	file := filepath.Join(root, "labels.csv")
-	if err := os.WriteFile(file, []byte("id,label,by\nday/1.png,cat,ann\nnight/=cmd|calc.png,dog,ann\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	stdout, stderr, status = call(t, ".", "data", "check", "--dataset", "folder", "--root", root, "--labels", file)
-	if status != 0 || !strings.Contains(stdout, "2 sites of 2 classes (2 labelled: 2 train, 0 val; 1 unlabelled)") {
-		t.Errorf("status %d, %s%s", status, stdout, stderr)
-	}
+	fatal.If(t, os.WriteFile(file, []byte("id,label,by\nday/1.png,cat,ann\nnight/=cmd|calc.png,dog,ann\n"), 0o666))
+	prints(t, "2 sites of 2 classes (2 labelled: 2 train, 0 val; 1 unlabelled)", ".", "data", "check", "--dataset", "folder", "--root", root, "--labels", file)
 }
 
 func TestDataList(t *testing.T) {

@@ -119,11 +119,6 @@ func extend(cmd *cobra.Command, x ceg.Extension, f *trainFlags, words model.Weig
 	for _, line := range taken(x.Of, f.out, e) {
 		fmt.Fprintln(w, line)
 	}
-	if f.page {
-		p := newRunPage(cmd, f.out)
-		defer p.close()
-		options.Ready, options.Observe = p.show, p.observe
-	}
 	return f.train(cmd, e.Config, options)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // From one run of a folder to others: more labels, another class, another domain, more
@@ -31,11 +32,7 @@ func TestExtendCommand(t *testing.T) {
 	}
 	res := func(run string) result.Result {
 		t.Helper()
-		r, err := result.ReadResult(os.DirFS(filepath.Join(dir, run)), result.ResultFile)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
+		return fatal.Get(result.ReadResult(os.DirFS(filepath.Join(dir, run)), result.ResultFile))(t)
 	}
 	ledg(3, "train", "--dataset", "folder", "--root", root, "--classes", "cat,dog", "--target", "none", "--oracle", "ask", "--method", "uniform-ce",
 		"--budget", "6", "--epochs", "1", "--width", "4", "--image-size", "16", "--backend", "go", "--cache", "cache", "--out", "my run", "--quiet")
@@ -56,15 +53,10 @@ func TestExtendCommand(t *testing.T) {
 	if strings.Contains(stderr, "have come or changed") {
 		t.Error(stderr)
 	}
-	l, err := labels.Open(filepath.Join(dir, "my run-2"), nil, labels.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := fatal.Get(labels.Open(filepath.Join(dir, "my run-2"), nil, labels.Options{}))(t)
 	var first labels.Label
 	l.View(func(s *labels.State) { first = s.Labels()[0] })
-	if _, err := l.Append(labels.Event{Kind: labels.Corrected, ID: first.ID, Class: map[string]string{"cat": "dog", "dog": "cat"}[first.Class], By: "ben"}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(l.Append(labels.Event{Kind: labels.Corrected, ID: first.ID, Class: map[string]string{"cat": "dog", "dog": "cat"}[first.Class], By: "ben"}))(t)
 	l.Close()
 	_, stderr = ledg(0, "train", "--resume", "--out", "my run-2")
 	has(stderr, "labels of 1 images have come or changed since the run ended, and it has not trained with them: ledg extend 'my run-2' makes another that does")
@@ -77,26 +69,15 @@ func TestExtendCommand(t *testing.T) {
 	}
 	// Another domain gets a label at least, and a labelled image that is gone is named.
 	more := filepath.Join(dir, "more")
-	if err := os.CopyFS(more, os.DirFS(root)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS(filepath.Join(more, "dusk"), os.DirFS(filepath.Join(root, "day"))); err != nil {
-		t.Fatal(err)
-	}
-	s, _, err := labels.Read(os.DirFS(filepath.Join(dir, "cows")), labels.File, nil, labels.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.CopyFS(more, os.DirFS(root)))
+	fatal.If(t, os.CopyFS(filepath.Join(more, "dusk"), os.DirFS(filepath.Join(root, "day"))))
+	s, _ := fatal.Get2(labels.Read(os.DirFS(filepath.Join(dir, "cows")), labels.File, nil, labels.Options{}))(t)
 	gone := s.Labels()[0].ID
-	if err := os.Remove(filepath.Join(more, gone)); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Remove(filepath.Join(more, gone)))
 	stdout, stderr = ledg(3, "extend", "cows", "--root", more, "--out", "dusk", "--quiet")
 	has(stdout, "dusk begins with 7 labels of cows (ann 7); 1 of the budget of 8 are left to query\n1 label dropped, of images that no longer exist: "+gone)
 	has(stderr, "1 of the 1 labels before training are needed")
-	if l, err = labels.Open(filepath.Join(dir, "dusk"), nil, labels.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	l = fatal.Get(labels.Open(filepath.Join(dir, "dusk"), nil, labels.Options{}))(t)
 	l.View(func(s *labels.State) {
 		if open := s.OpenImages(-1); len(open) != 1 || open[0].Domain != "dusk" {
 			t.Errorf("asked for %+v, want one of dusk", open)
@@ -115,8 +96,7 @@ func TestExtendCommand(t *testing.T) {
 		{[]string{"--out", "my run"}, "--out my run: the run exists: ledg train --resume --out 'my run' continues it"},
 		{[]string{"--target", "noon"}, `--target: data set folder has no site "noon"`},
 	} {
-		stdout, stderr, status := call(t, dir, append([]string{"extend", "cows"}, c.args...)...)
-		checkError(t, c.want, 2, stdout, stderr, status)
+		refused(t, c.want, 2, dir, append([]string{"extend", "cows"}, c.args...)...)
 	}
 }
 
@@ -132,23 +112,13 @@ func TestExtendWithCorrectedLabels(t *testing.T) {
 	}
 	write := func(lines []string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, "l.csv"), []byte("id,label\n"+strings.Join(lines, "\n")+"\n"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(filepath.Join(dir, "l.csv"), []byte("id,label\n"+strings.Join(lines, "\n")+"\n"), 0o666))
 	}
 	write(all)
-	if _, stderr, status := call(t, dir, "train", "--dataset", "folder", "--root", root, "--labels", "l.csv", "--target", "night", "--method", "uniform-ce",
-		"--budget", "8", "--epochs", "1", "--width", "4", "--image-size", "16", "--backend", "go", "--cache", "cache", "--out", "run", "--quiet"); status != 0 {
-		t.Fatal(stderr)
-	}
-	r, err := result.OpenRun(filepath.Join(dir, "run"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	queries, err := r.Queries()
-	if err != nil {
-		t.Fatal(err)
-	}
+	works(t, dir, "train", "--dataset", "folder", "--root", root, "--labels", "l.csv", "--target", "night", "--method", "uniform-ce",
+		"--budget", "8", "--epochs", "1", "--width", "4", "--image-size", "16", "--backend", "go", "--cache", "cache", "--out", "run", "--quiet")
+	r := fatal.Get(result.OpenRun(filepath.Join(dir, "run")))(t)
+	queries := fatal.Get(r.Queries())(t)
 	q := queries[0]
 	other := map[string]string{"cat": "dog", "dog": "cat"}[q.Class]
 	for i, line := range all {
@@ -161,10 +131,8 @@ func TestExtendWithCorrectedLabels(t *testing.T) {
 	if status != 0 || !strings.Contains(stdout, "run-2 begins with 8 labels of run (simulated 8)") || !strings.Contains(stdout, "1 label corrected by the data set") {
 		t.Fatalf("status %d, stdout %s, stderr %s", status, stdout, stderr)
 	}
-	if r, err = result.OpenRun(filepath.Join(dir, "run-2")); err != nil {
-		t.Fatal(err)
-	}
-	if queries, err = r.Queries(); err != nil || len(queries) != 8 || queries[0].ID != q.ID || queries[0].Class != other {
+	r = fatal.Get(result.OpenRun(filepath.Join(dir, "run-2")))(t)
+	if queries, err := r.Queries(); err != nil || len(queries) != 8 || queries[0].ID != q.ID || queries[0].Class != other {
 		t.Errorf("%v, %v: want %s to be %s", queries, err, q.ID, other)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/study"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // The same words mean the same config, to the byte, on the command line, in a study file
@@ -33,9 +34,7 @@ func TestSameWordsSameConfig(t *testing.T) {
 				set = strings.TrimPrefix(set+", network.name: smallcnn", ", ")
 			}
 			if s.Set = map[string]any{}; set != "" {
-				if err := json.Unmarshal([]byte("{"+quoteKeys(set)+"}"), &s.Set); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, json.Unmarshal([]byte("{"+quoteKeys(set)+"}"), &s.Set))
 			}
 			s.Budget, s.Seed = "30", 4
 			want, err := config.Resolve(s)
@@ -49,9 +48,7 @@ func TestSameWordsSameConfig(t *testing.T) {
 				t.Fatalf("%+v: %v", s, err)
 			}
 			var notebook bytes.Buffer
-			if err := result.WriteConfig(&notebook, want); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, result.WriteConfig(&notebook, want))
 
 			args := []string{"train", "--print-config", "--dataset", s.Dataset, "--target", s.Target, "--method", s.Method, "--budget", "30", "--seed", "4"}
 			if s.Preset != "" {
@@ -61,10 +58,7 @@ func TestSameWordsSameConfig(t *testing.T) {
 				args = append(args, "--root", dir)
 			}
 			for path, v := range s.Set {
-				text, err := json.Marshal(v)
-				if err != nil {
-					t.Fatal(err)
-				}
+				text := fatal.Get(json.Marshal(v))(t)
 				args = append(args, "--set", path+"="+strings.Trim(string(text), `"`))
 			}
 			command, stderr, status := call(t, dir, args...)
@@ -76,18 +70,10 @@ func TestSameWordsSameConfig(t *testing.T) {
 			if s.Preset != "" {
 				yaml += "preset: " + string(s.Preset) + "\n"
 			}
-			file, err := study.Parse("s.yaml", []byte(yaml))
-			if err != nil {
-				t.Fatal(err)
-			}
-			plan, err := file.Plan()
-			if err != nil {
-				t.Fatal(err)
-			}
+			file := fatal.Get(study.Parse("s.yaml", []byte(yaml)))(t)
+			plan := fatal.Get(file.Plan())(t)
 			var planned bytes.Buffer
-			if err := result.WriteConfig(&planned, plan.Runs[0].Config); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, result.WriteConfig(&planned, plan.Runs[0].Config))
 			if planned.String() != notebook.String() {
 				t.Errorf("study\n%s\n%s\nwant\n%s", yaml, &planned, &notebook)
 			}
@@ -132,9 +118,7 @@ func TestSettingsCommand(t *testing.T) {
 		{"settings schedule --preset ledg", "schedule.timing          --timing  once"},
 		{"settings exploration.initial --preset ledg --dataset features", "value       maxherding"},
 	} {
-		if stdout, stderr, status := call(t, dir, strings.Fields(c.args)...); status != 0 || !strings.Contains(stdout, c.want) {
-			t.Errorf("%s: status %d, %s\n%s\nwant %s", c.args, status, stderr, stdout, c.want)
-		}
+		prints(t, c.want, dir, strings.Fields(c.args)...)
 	}
 	_, stderr, status := call(t, dir, "settings", "schedule.epoch")
 	if status != 2 || !strings.Contains(stderr, "schedule.epoch: no such setting; did you mean schedule.epochs?") {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/fatal"
 	"github.com/ledg-go/ledg/internal/testall"
 )
 
@@ -32,15 +33,10 @@ func newNewcomer(t *testing.T) *newcomer {
 	}
 	u := &newcomer{t: t, dir: t.TempDir()}
 	bin := filepath.Join(u.dir, "with", "bin")
-	if err := errors.Join(os.MkdirAll(bin, 0o777), os.Symlink(ledg, filepath.Join(bin, "ledg"))); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, errors.Join(os.MkdirAll(bin, 0o777), os.Symlink(ledg, filepath.Join(bin, "ledg"))))
 	u.env = append(os.Environ(), "HOME="+u.dir, "XDG_CACHE_HOME="+filepath.Join(u.dir, "cache"), "XDG_DATA_HOME="+filepath.Join(u.dir, "data"),
 		"GOMLX_BACKEND=", "BROWSER=true", "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-	out, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE", "GOPATH").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := fatal.Get(exec.Command("go", "env", "GOCACHE", "GOMODCACHE", "GOPATH").Output())(t)
 	for i, value := range strings.Fields(string(out)) {
 		u.env = append(u.env, []string{"GOCACHE=", "GOMODCACHE=", "GOPATH="}[i]+value)
 	}
@@ -107,10 +103,7 @@ func (u *newcomer) until(text string, ready func(out string) bool) {
 // a clone of the repository, the build, the demo with its table, and notebooks.
 func TestNewUser(t *testing.T) {
 	testall.Need(t, "clones and builds the repository, and runs the demo")
-	root, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := fatal.Get(filepath.Abs(filepath.Join("..", "..")))(t)
 	if !exists(filepath.Join(root, ".git")) {
 		t.Skip("this is no checkout of git, so that there is nothing to clone")
 	}
@@ -186,12 +179,8 @@ func TestStudyOfThePaper(t *testing.T) {
 			found, _ := filepath.Glob(filepath.Join(records, "*", result.RecordsFile))
 			return len(found) > 0
 		})
-		if err := os.RemoveAll(records); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.CopyFS(records, os.DirFS(filepath.Join(resultsDir, c.stored))); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.RemoveAll(records))
+		fatal.If(t, os.CopyFS(records, os.DirFS(filepath.Join(resultsDir, c.stored))))
 		if out := u.run(rest); !strings.Contains(out, "CEG (published schedule)") {
 			t.Errorf("%s: no row of CEG in\n%s", c.page, out)
 		}
@@ -209,14 +198,9 @@ func TestWithoutGPU(t *testing.T) {
 		t.Skip("there may be a GPU here: run scripts/gpu_check.sh")
 	}
 	u := newNewcomer(t)
-	root, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := fatal.Get(filepath.Abs(filepath.Join("..", "..")))(t)
 	data := u.dir
-	if err := os.Mkdir(filepath.Join(data, "PACS"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Mkdir(filepath.Join(data, "PACS"), 0o777))
 	u.dir = root
 	lines := strings.SplitN(blockOf(t, "backends.md", "gpu_check.sh").text, "\n", 3)
 	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
@@ -245,9 +229,7 @@ func TestSlurmGuide(t *testing.T) {
 	s := startSlurm(t)
 	u := newNewcomer(t)
 	u.env = append(s.env, "SBATCH_CPUS_PER_TASK=1", "LEDG="+ledg)
-	if _, stderr, status := call(t, u.dir, "data", "example", "try"); status != 0 {
-		t.Fatal(stderr)
-	}
+	works(t, u.dir, "data", "example", "try")
 	u.dir = filepath.Join(u.dir, "try")
 	script, err := filepath.Abs(filepath.Join("..", "slurm_parts.sh"))
 	if err == nil {
@@ -259,29 +241,20 @@ func TestSlurmGuide(t *testing.T) {
 	}
 	// This node has two cores: its tasks ask for one, and for no memory.
 	small := strings.NewReplacer("--cpus-per-task=4", "--cpus-per-task=1", "--mem=16G", "--mem=0").Replace(read(t, script))
-	if err := os.WriteFile(filepath.Join(u.dir, "scripts", "slurm_parts.sh"), []byte(small), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(filepath.Join(u.dir, "scripts", "slurm_parts.sh"), []byte(small), 0o777))
 	u.run(blockOf(t, "clusters.md", "sbatch").text)
 	waitFor(t, "the array and its merge end", func() bool { return s.run(t, "squeue", "--noheader") == "" })
-	logs, _ := filepath.Glob(filepath.Join(u.dir, "*.*"))
-	if stdout, stderr, status := call(t, u.dir, "data", "check", "--dataset", "features", "--root", "photos.safetensors"); status != 0 || !strings.Contains(stdout, "120 images") {
-		t.Errorf("status %d, %s%s; files %q", status, stdout, stderr, logs)
-	}
+	prints(t, "120 images", u.dir, "data", "check", "--dataset", "features", "--root", "photos.safetensors")
 }
 
 // The network of features.md is a file of one's own: here one with the inputs and outputs of
 // DINOv2 and few random weights.
 func TestGuideONNX(t *testing.T) {
 	u := newNewcomer(t)
-	if _, stderr, status := call(t, u.dir, "data", "example", "try"); status != 0 {
-		t.Fatal(stderr)
-	}
+	works(t, u.dir, "data", "example", "try")
 	u.dir = filepath.Join(u.dir, "try")
 	net := read(t, filepath.Join("testdata", "dinov2.onnx"))
-	if err := os.WriteFile(filepath.Join(u.dir, "dinov2.onnx"), []byte(net), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(filepath.Join(u.dir, "dinov2.onnx"), []byte(net), 0o666))
 	if out := u.run(blockOf(t, "features.md", "dinov2.onnx").text); !strings.Contains(out, "photos-dinov2.safetensors: 120 images") {
 		t.Errorf("it prints\n%s", out)
 	}

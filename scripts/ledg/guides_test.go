@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ledg-go/ledg/internal/fatal"
 	"github.com/ledg-go/ledg/internal/testall"
 )
 
@@ -145,15 +146,12 @@ const runLimit = 10 * time.Minute
 func TestGuidesAreRun(t *testing.T) {
 	root := filepath.Join("..", "..")
 	tests := map[string]string{} // the text of the files of tests
-	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+	fatal.If(t, filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
 		if err == nil && strings.HasSuffix(path, "_test.go") {
 			tests[path] = read(t, path)
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	ci := read(t, filepath.Join(root, ".ci", "run"))
 	count := 0
 	for _, b := range blocksOf(t) {
@@ -208,26 +206,17 @@ func TestGuidesRun(t *testing.T) {
 	pretrainedOrSkip(t)
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "bin")
-	if err := os.Mkdir(bin, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Mkdir(bin, 0o777))
 	if err := os.Symlink(ledg, filepath.Join(bin, "ledg")); err != nil {
 		t.Skip("no links can be made here: ", err)
 	}
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("there is no bash")
 	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	cache := fatal.Get(os.UserCacheDir())(t)
 	own := filepath.Join(dir, "cache", "ledg")
-	if err := os.MkdirAll(own, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(filepath.Join(cache, "ledg", "weights"), filepath.Join(own, "weights")); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.MkdirAll(own, 0o777))
+	fatal.If(t, os.Symlink(filepath.Join(cache, "ledg", "weights"), filepath.Join(own, "weights")))
 	// Another home has no backends that were installed, so that the Go backend computes.
 	env := append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+dir,
 		"XDG_CACHE_HOME="+filepath.Join(dir, "cache"), "GOMLX_BACKEND=")
@@ -303,10 +292,7 @@ func missingLine(out string, lines []string) string {
 func TestReadmeFolders(t *testing.T) {
 	root := filepath.Join("..", "..")
 	readme := read(t, filepath.Join(root, "README.md"))
-	dirs, err := filepath.Glob(filepath.Join(root, "ceg", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	dirs := fatal.Get(filepath.Glob(filepath.Join(root, "ceg", "*")))(t)
 	rows := 0
 	for _, dir := range append(dirs, filepath.Join(root, "ceg")) {
 		text, err := packageComment(dir)

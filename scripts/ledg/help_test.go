@@ -12,6 +12,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // everyCommand calls f with each command of the program that is not hidden.
@@ -60,10 +61,7 @@ func TestRootHelpIsGrouped(t *testing.T) {
 // The help of ledg train fits a screen of 80 columns or more; --help-all has every flag.
 func TestTrainHelpFitsAScreen(t *testing.T) {
 	root := newRootCommand()
-	train, _, err := root.Find([]string{"train"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	train, _ := fatal.Get2(root.Find([]string{"train"}))(t)
 	shown := func(text string) int { return len(regexp.MustCompile(`(?m)^ +(-h, )?--[a-z]`).FindAllString(text, -1)) }
 	short := help(t, "train", "--help")
 	if n := strings.Count(short, "\n"); n < 24 || n > 40 {
@@ -141,8 +139,7 @@ func TestMistypedNames(t *testing.T) {
 		{[]string{"predict", "--image", "x"}, "unknown flag: --image; did you mean --images?"},
 		{[]string{"train", "--zzzzzz"}, "unknown flag: --zzzzzz (see ledg train --help)"},
 	} {
-		stdout, stderr, status := call(t, t.TempDir(), tt.args...)
-		checkError(t, tt.want, 2, stdout, stderr, status)
+		refused(t, tt.want, 2, t.TempDir(), tt.args...)
 	}
 }
 
@@ -170,9 +167,7 @@ func TestVersionFlag(t *testing.T) {
 func TestCompletion(t *testing.T) {
 	root := t.TempDir()
 	for _, site := range []string{"north", "south"} {
-		if err := os.Mkdir(filepath.Join(root, site), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.Mkdir(filepath.Join(root, site), 0o777))
 	}
 	for _, tt := range []struct {
 		args []string

@@ -26,7 +26,7 @@ Help: help help-all`
 
 	siteGroups = `Site: images out group new-class
 Labels: ask adapt audit until wait
-Run: per-domain unadapted seed backend json quiet
+Run: unadapted seed backend json quiet
 Help: help help-all`
 
 	tableGroups = `Records: dir plan dataset preset budget target method

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // within runs the program for at most ten seconds, and checks that it takes less than 2 GB and
@@ -91,10 +92,7 @@ func TestHostileNetworks(t *testing.T) {
 	backends := []string{"go"}
 	t.Run("onnxruntime", func(t *testing.T) { backends = append(backends, enginetest.Runtime(t)) })
 	for _, file := range files {
-		path, err := filepath.Abs(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		path := fatal.Get(filepath.Abs(file))(t)
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			for _, backend := range backends {
 				_, errs, status := within(t, dir, "embed", "--dataset", "folder", "--root", root, "--net", path, "--preprocess", "vit", "--size", "32", "--backend", backend, "--quiet", "--out", "x.safetensors")
@@ -125,14 +123,10 @@ func TestInterruptedNetwork(t *testing.T) {
 	cmd := exec.Command(ledg, "embed", "--dataset", "folder", "--root", photoFolder(t), "--net", path, "--preprocess", "vit", "--size", "32", "--backend", backend, "--quiet", "--out", filepath.Join(t.TempDir(), "x.safetensors"))
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, cmd.Start())
 	time.Sleep(2 * time.Second)
 	start := time.Now()
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, cmd.Process.Signal(os.Interrupt))
 	err = cmd.Wait()
 	if took := time.Since(start); err == nil || took > 3*time.Second || strings.Count(errs.String(), "\n") != 1 {
 		t.Errorf("%v after %v, stderr %s", err, took, errs.String())
@@ -155,9 +149,7 @@ func TestNoRegularFiles(t *testing.T) {
 	}
 	put(huge, "", 10<<30)
 	for _, end := range []string{".csv", ".jsonl", ".npz", ".json"} {
-		if err := os.Symlink(pipe, pipe+end); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.Symlink(pipe, pipe+end))
 		put(huge+end, map[string]string{".csv": "id,label\n", ".jsonl": `{"id":"`, ".npz": "PK\x03\x04", ".json": "[{"}[end], 10<<30)
 	}
 	places := map[string][]string{
@@ -185,9 +177,7 @@ func TestNoRegularFiles(t *testing.T) {
 	}
 	t.Run("images", func(t *testing.T) {
 		day := filepath.Join(root, "day", "cat")
-		if err := syscall.Mkfifo(filepath.Join(day, "pipe.png"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, syscall.Mkfifo(filepath.Join(day, "pipe.png"), 0o666))
 		out, errs, status := within(t, dir, "data", "check", "--dataset", "folder", "--root", root)
 		if status != 0 || !strings.Contains(out, "it is a pipe") {
 			t.Errorf("a pipe: status %d, %s%s", status, out, errs)

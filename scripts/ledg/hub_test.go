@@ -10,24 +10,19 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/ledg-go/ledg/ceg/nets/onnx/imported/importedtest"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A network on the hub is trained by its name, is exported and goes into an extension under it, and
 // is fetched once.
 func TestTrainHub(t *testing.T) {
-	small, err := os.ReadFile("../../ceg/nets/onnx/imported/testdata/train/small.onnx")
-	if err != nil {
-		t.Fatal(err)
-	}
+	small := fatal.Get(os.ReadFile("../../ceg/nets/onnx/imported/testdata/train/small.onnx"))(t)
 	importedtest.Hub(t, map[string][]byte{"model.onnx": small})
 	dir := t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
 	run := filepath.Join(dir, "run")
 	args := []string{"train", "--target", "photo", "--net", "hf:who/vit", "--image-size", "16", "--objective", "erm", "--epochs", "2", "--head-epochs", "1", "--backend", "go", "--resume", "--out", run}
-	stdout, stderr, status := call(t, dir, args...)
-	if status != 0 || !strings.Contains(stderr, fmt.Sprintf("fetching who/vit@0123456 (model.onnx, %s, licence apache-2.0)", humanize.Bytes(uint64(len(small))))) {
-		t.Fatalf("status %d, stdout %s, stderr\n%s", status, stdout, stderr)
-	}
+	says(t, fmt.Sprintf("fetching who/vit@0123456 (model.onnx, %s, licence apache-2.0)", humanize.Bytes(uint64(len(small)))), dir, args...)
 	config, err := os.ReadFile(filepath.Join(run, "config.json"))
 	for _, want := range []string{`"name": "hf:who/vit"`, `"revision": "` + importedtest.Commit + `"`, `"licence": "apache-2.0"`, `"head_epochs": 1`} {
 		if err != nil || !strings.Contains(string(config), want) {

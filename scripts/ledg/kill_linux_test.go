@@ -20,6 +20,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/labels/page"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/fatal"
 	"github.com/ledg-go/ledg/internal/testall"
 )
 
@@ -34,9 +35,7 @@ func beginPeople(t *testing.T, dir, root string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(ledg, peopleArgs(root)...)
 	cmd.Dir = dir
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, cmd.Start())
 	t.Cleanup(func() {
 		cmd.Process.Kill()
 		cmd.Wait()
@@ -80,37 +79,21 @@ func TestPageOfSlowRun(t *testing.T) {
 	cmd := beginPeople(t, dir, flat(t))
 	appears(t, filepath.Join(dir, "run", "labels.jsonl"))
 	lock := flock.New(filepath.Join(dir, "run", labels.LockFile)) // the run must not stop while it has the lock
-	if err := errors.Join(lock.Lock(), cmd.Process.Signal(syscall.SIGSTOP)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := syscall.Wait4(cmd.Process.Pid, nil, syscall.WUNTRACED, nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := lock.Unlock(); err != nil {
-		t.Fatal(err)
-	}
-	stdout, stderr, status := call(t, dir, "label", "run", "--detach")
-	if status != 0 || !strings.Contains(stdout, "http://127.0.0.1:") {
-		t.Errorf("status %d, stdout %s, stderr %s", status, stdout, stderr)
-	}
-	if _, stderr, status := call(t, dir, "label", "run", "--stop"); status != 0 {
-		t.Errorf("status %d, stderr %s", status, stderr)
-	}
+	fatal.If(t, errors.Join(lock.Lock(), cmd.Process.Signal(syscall.SIGSTOP)))
+	fatal.Get(syscall.Wait4(cmd.Process.Pid, nil, syscall.WUNTRACED, nil))(t)
+	fatal.If(t, lock.Unlock())
+	prints(t, "http://127.0.0.1:", dir, "label", "run", "--detach")
+	works(t, dir, "label", "run", "--stop")
 }
 
 // --label shows the page, which ends with the run.
 func TestTrainShowsPage(t *testing.T) {
 	dir := t.TempDir()
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, w := fatal.Get2(os.Pipe())(t)
 	defer r.Close()
 	cmd := exec.Command(ledg, peopleArgs(flat(t), "--label")...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, w, w
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, cmd.Start())
 	w.Close()
 	var address, text string
 	for lines := bufio.NewScanner(r); lines.Scan(); {
@@ -124,9 +107,7 @@ func TestTrainShowsPage(t *testing.T) {
 		if err != nil || reply.StatusCode != http.StatusOK {
 			t.Errorf("the page: %v, %v", reply, err)
 		}
-		if err := cmd.Process.Signal(os.Interrupt); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, cmd.Process.Signal(os.Interrupt))
 	}
 	cmd.Wait()
 	if address == "" || !strings.Contains(text, "interrupted") {
@@ -142,10 +123,7 @@ func TestTrainShowsPage(t *testing.T) {
 func TestPageEndsWithKilledRun(t *testing.T) {
 	dir := t.TempDir()
 	cmd := exec.Command(ledg, peopleArgs(flat(t), "--label")...)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := fatal.Get(cmd.StdoutPipe())(t)
 	if cmd.Dir = dir; cmd.Start() != nil {
 		t.Fatal("it does not start")
 	}
@@ -179,28 +157,17 @@ func TestTrainShowsResult(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("PATH", "/usr/bin:/bin")
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(ledg, filepath.Join(dir, "bin", "ledg")); err != nil {
-		t.Fatal(err)
-	}
-	if _, stderr, status := call(t, dir, "embed", "--dataset", "folder", "--root", flat(t), "--classes", "cat,dog", "--net", "smallcnn", "--width", "4", "--weights", "none",
-		"--size", "16", "--views", "3", "--backend", "go", "--out", "x.safetensors", "--quiet"); status != 0 {
-		t.Fatal(stderr)
-	}
+	fatal.If(t, os.Mkdir(filepath.Join(dir, "bin"), 0o777))
+	fatal.If(t, os.Symlink(ledg, filepath.Join(dir, "bin", "ledg")))
+	works(t, dir, "embed", "--dataset", "folder", "--root", flat(t), "--classes", "cat,dog", "--net", "smallcnn", "--width", "4", "--weights", "none",
+		"--size", "16", "--views", "3", "--backend", "go", "--out", "x.safetensors", "--quiet")
 	cmd := exec.Command("bin/ledg", "train", "--preset", "ledg", "--dataset", "features", "--root", "x.safetensors", "--classes", "cat,dog", "--target", "none", "--oracle", "ask",
 		"--budget", "9", "--epochs", "8", "--out", "run", "--backend", "go", "--quiet", "--label")
 	cmd.Dir = dir
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := fatal.Get(cmd.StdoutPipe())(t)
+	fatal.If(t, cmd.Start())
 	defer cmd.Process.Kill()
 	lines := bufio.NewScanner(out)
 	lines.Scan()

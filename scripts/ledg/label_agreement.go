@@ -60,11 +60,7 @@ func reportAgreement(w io.Writer, s *labels.State) {
 	if len(differ) == 0 {
 		return
 	}
-	what := fmt.Sprintf("%d images", len(differ))
-	if len(differ) == 1 {
-		what = "1 image"
-	}
-	fmt.Fprintf(w, "annotators differ about %s; the rule %s decides:\n", what, s.Rule())
+	fmt.Fprintf(w, "annotators differ about %s; the rule %s decides:\n", count(len(differ), "image"), s.Rule())
 	const shown = 20
 	for _, d := range differ[:min(shown, len(differ))] {
 		fmt.Fprintf(w, "  %s\n", d)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A folder that nobody has labelled goes out as a list of questions, comes back with the
@@ -32,9 +33,7 @@ func TestLabelExportImport(t *testing.T) {
 		t.Fatalf("%v:\n%s", err, questions)
 	}
 	put := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 	}
 	put("ann.csv", "id,label,annotator,at\nday/0.png,cat,ann,2026-01-01T00:00:00Z\nday/1.png,cat,ann,2026-01-01T00:00:01Z\nnight/0.png,dog,ann,2026-01-01T00:00:02Z\n")
 	put("bob.csv", "id,label,annotator,at\nday/0.png,cat,bob,2026-01-02T00:00:00Z\nday/1.png,dog,bob,2026-01-02T00:00:01Z\nnight/0.png,dog,bob,2026-01-02T00:00:02Z\nnight/1.png,dog,bob,2026-01-02T00:00:03Z\n")
@@ -48,10 +47,7 @@ annotators differ about 1 image; the rule newest decides:
 	if got := run(args...); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	before, err := os.ReadFile(filepath.Join(dir, "photos", labels.File))
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := fatal.Get(os.ReadFile(filepath.Join(dir, "photos", labels.File)))(t)
 	if got := run(args...); !strings.HasPrefix(got, "7 labels read, 0 of them new; 7 known already") {
 		t.Error(got)
 	}
@@ -93,8 +89,7 @@ annotators differ about 1 image; the rule newest decides:
 		{[]string{"export", "--format", "csv", "--out", "x", "--dataset", "folder", "--root", "photos"}, 2, "--classes is missing"},
 		{[]string{"export", "nowhere", "--format", "csv", "--out", "x"}, 1, "nowhere"},
 	} {
-		stdout, stderr, status := call(t, dir, append([]string{"label"}, c.args...)...)
-		checkError(t, c.want, c.status, stdout, stderr, status)
+		refused(t, c.want, c.status, dir, append([]string{"label"}, c.args...)...)
 	}
 	if after, _ := os.ReadFile(filepath.Join(dir, "photos", labels.File)); strings.Count(string(after), "\n") != strings.Count(string(before), "\n")+1 {
 		t.Error("a refused import has changed the ledger")

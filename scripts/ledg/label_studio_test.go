@@ -21,6 +21,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/labels/studio/studiotest"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // studioProcess is a process of ledg label studio.
@@ -34,10 +35,7 @@ type studioProcess struct {
 func startBackend(t *testing.T, dir string, args ...string) *studioProcess {
 	t.Helper()
 	b := &studioProcess{t: t, cmd: exec.Command(ledg, append([]string{"label", "studio"}, args...)...), log: filepath.Join(dir, "log")}
-	log, err := os.Create(b.log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := fatal.Get(os.Create(b.log))(t)
 	defer log.Close()
 	b.cmd.Dir, b.cmd.Stderr = dir, log
 	out, err := b.cmd.StdoutPipe()
@@ -172,10 +170,7 @@ func (b *studioProcess) order(files []string) []string {
 // state reads the ledger of a run.
 func ledgerOf(t *testing.T, dir string) *labels.State {
 	t.Helper()
-	s, _, err := labels.Read(os.DirFS(dir), labels.File, nil, labels.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, _ := fatal.Get2(labels.Read(os.DirFS(dir), labels.File, nil, labels.Options{}))(t)
 	return s
 }
 
@@ -312,10 +307,7 @@ func TestLabelStudioAllLabelled(t *testing.T) {
 	}
 
 	config := filepath.Join(run, result.ConfigFile)
-	text, err := os.ReadFile(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := fatal.Get(os.ReadFile(config))(t)
 	wrong := regexp.MustCompile(`("[a-z]+_rate"): [0-9.e-]+`).ReplaceAll(text, []byte(`$1: 1e30`))
 	if err := os.WriteFile(config, wrong, 0o666); err != nil || bytes.Equal(wrong, text) {
 		t.Fatalf("%v in %s", err, text)
@@ -352,8 +344,7 @@ func TestLabelStudioRefuses(t *testing.T) {
 		if c.status == 2 && len(c.args) == 1 {
 			t.Setenv("LABEL_STUDIO_API_KEY", "key")
 		}
-		stdout, stderr, status := call(t, dir, append([]string{"label", "studio"}, c.args...)...)
-		checkError(t, c.want, c.status, stdout, stderr, status)
+		refused(t, c.want, c.status, dir, append([]string{"label", "studio"}, c.args...)...)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // unlabelled writes a few images to root/domain/image.
@@ -26,16 +27,9 @@ func unlabelled(t *testing.T, root string) {
 		for i := range 3 {
 			m := image.NewGray(image.Rect(0, 0, 8, 8))
 			m.SetGray(i, i, color.Gray{200})
-			if err := os.MkdirAll(filepath.Join(root, domain), 0o777); err != nil {
-				t.Fatal(err)
-			}
-			f, err := os.Create(filepath.Join(root, domain, fmt.Sprintf("%d.png", i)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := png.Encode(f, m); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.MkdirAll(filepath.Join(root, domain), 0o777))
+			f := fatal.Get(os.Create(filepath.Join(root, domain, fmt.Sprintf("%d.png", i))))(t)
+			fatal.If(t, png.Encode(f, m))
 			f.Close()
 		}
 	}
@@ -44,10 +38,7 @@ func unlabelled(t *testing.T, root string) {
 // getJSON gets JSON from the page.
 func getJSON(t *testing.T, address, path string, into any) {
 	t.Helper()
-	reply, err := http.Get(address + path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reply := fatal.Get(http.Get(address + path))(t)
 	defer reply.Body.Close()
 	if data, err := io.ReadAll(reply.Body); err != nil || reply.StatusCode != http.StatusOK || json.Unmarshal(data, into) != nil {
 		t.Fatalf("%s: %s %v: %s", path, reply.Status, err, data)
@@ -60,9 +51,7 @@ func TestLabelFolder(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	dir := t.TempDir()
 	unlabelled(t, filepath.Join(dir, "photos"))
-	if err := os.WriteFile(filepath.Join(dir, "guesses.csv"), []byte("path,class,probability,second,margin,entropy,distance,nearest\nphotos/day/1.png,dog,0.9,cat,0.8,0.3,0.1,x\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "guesses.csv"), []byte("path,class,probability,second,margin,entropy,distance,nearest\nphotos/day/1.png,dog,0.9,cat,0.8,0.3,0.1,x\n"), 0o666))
 	args := []string{"label", "--dataset", "folder", "--root", "photos", "--classes", "cat,dog", "--by", "ann", "--predictions", "guesses.csv"}
 	stop := append(args, "--stop")
 	t.Cleanup(func() { call(t, dir, stop...) })
@@ -79,21 +68,14 @@ func TestLabelFolder(t *testing.T) {
 		more []string
 		want labels.Rule
 	}{{[]string{"--disagreement", "majority"}, labels.Majority}, {nil, labels.Majority}, {[]string{"--disagreement", "newest"}, labels.Newest}} {
-		if _, errs, status := call(t, dir, append(slices.Clone(args), c.more...)...); status != 0 {
-			t.Fatalf("%q: status %d: %s", c.more, status, errs)
-		}
-		l, err := labels.Open(filepath.Join(dir, "photos"), nil, labels.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		works(t, dir, append(slices.Clone(args), c.more...)...)
+		l := fatal.Get(labels.Open(filepath.Join(dir, "photos"), nil, labels.Options{}))(t)
 		l.View(func(s *labels.State) {
 			if s.Rule() != c.want {
 				t.Errorf("%q: the rule is %s, want %s", c.more, s.Rule(), c.want)
 			}
 		})
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, l.Close())
 	}
 	var setup struct {
 		Classes     []string
@@ -112,22 +94,15 @@ func TestLabelFolder(t *testing.T) {
 		t.Errorf("%d images, want 6", view.N.Total)
 	}
 	body := fmt.Sprintf(`{"client":"test","op":"label","id":%q,"rev":%q,"class":"dog"}`, view.Question.ID, view.Question.Rev)
-	reply, err := http.Post(address+"act", "application/json", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	reply := fatal.Get(http.Post(address+"act", "application/json", strings.NewReader(body)))(t)
 	reply.Body.Close()
 	list, err := labels.ReadFile(filepath.Join(dir, "photos", labels.File))
 	if err != nil || len(list) != 1 || list[0].ID != view.Question.ID || list[0].Class != "dog" {
 		t.Errorf("the ledger has %v, %v", list, err)
 	}
 
-	if _, errs, status := call(t, dir, stop...); status != 0 || !strings.Contains(errs, "stopped the server of") {
-		t.Fatalf("stop: status %d: %s", status, errs)
-	}
-	if _, errs, status := call(t, dir, stop...); status != 0 || !strings.Contains(errs, "no server runs") {
-		t.Errorf("stop again: status %d: %s", status, errs)
-	}
+	says(t, "stopped the server of", dir, stop...)
+	says(t, "no server runs", dir, stop...)
 	out, errs, status = call(t, dir, append(args, "--detach")...)
 	if status != 0 || strings.TrimSpace(out) != address {
 		t.Errorf("started again: status %d, %s, want %s\n%s", status, out, address, errs)
@@ -232,15 +207,9 @@ func TestLabelUsage(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	dir := t.TempDir()
 	unlabelled(t, filepath.Join(dir, "photos"))
-	if err := os.WriteFile(filepath.Join(dir, "guesses.csv"), []byte("path,class,probability,second,margin,entropy,distance,nearest\nelsewhere/1.png,dog,0.9,cat,0.8,0.3,0.1,x\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(dir, "run"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "run", result.ConfigFile), []byte("{}"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "guesses.csv"), []byte("path,class,probability,second,margin,entropy,distance,nearest\nelsewhere/1.png,dog,0.9,cat,0.8,0.3,0.1,x\n"), 0o666))
+	fatal.If(t, os.Mkdir(filepath.Join(dir, "run"), 0o777))
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "run", result.ConfigFile), []byte("{}"), 0o666))
 	photos := []string{"--dataset", "folder", "--root", "photos"}
 	for _, tt := range []struct {
 		args   []string

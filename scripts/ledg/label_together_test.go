@@ -19,29 +19,19 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // certificate writes a certificate for a name that signs itself, and its key.
 func certificate(t *testing.T, dir, name string) *x509.CertPool {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := fatal.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	c := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
-	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := fatal.Get(x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key))(t)
+	secret := fatal.Get(x509.MarshalPKCS8PrivateKey(key))(t)
 	own := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 	for file, data := range map[string][]byte{"cert.pem": own, "key.pem": pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})} {
-		if err := os.WriteFile(filepath.Join(dir, file), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(filepath.Join(dir, file), data, 0o600))
 	}
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(own)
@@ -80,10 +70,7 @@ func TestLabelTogether(t *testing.T) {
 	}
 	seen := make(map[string]bool)
 	for name, link := range links {
-		at, err := url.Parse(link)
-		if err != nil {
-			t.Fatal(err)
-		}
+		at := fatal.Get(url.Parse(link))(t)
 		local := fmt.Sprintf("http://127.0.0.1:%s%s", at.Port(), at.Path)
 		var view struct{ Question struct{ ID, Rev string } }
 		getJSON(t, local, "view?client=test", &view)
@@ -117,9 +104,7 @@ func TestLabelTogether(t *testing.T) {
 	}
 	stop := func() {
 		t.Helper()
-		if _, errs, status := call(t, dir, append(slices.Clone(base), "--stop")...); status != 0 || !strings.Contains(errs, "stopped the server of") {
-			t.Fatalf("stop: status %d, %s", status, errs)
-		}
+		says(t, "stopped the server of", dir, append(slices.Clone(base), "--stop")...)
 	}
 	stop()
 	if again, _ := start("--detach"); fmt.Sprint(again) != fmt.Sprint(links) {
@@ -132,10 +117,7 @@ func TestLabelTogether(t *testing.T) {
 		t.Errorf("the links are %v; %s", links, errs)
 	}
 	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}}
-	reply, err := client.Get(links["ben"] + "setup")
-	if err != nil {
-		t.Fatal(err)
-	}
+	reply := fatal.Get(client.Get(links["ben"] + "setup"))(t)
 	reply.Body.Close()
 	if reply.StatusCode != http.StatusOK {
 		t.Errorf("by TLS: %s", reply.Status)

@@ -17,6 +17,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 var strict = flag.Bool("language.strict", false, "check texts that are excepted, too")
@@ -113,10 +115,7 @@ type replacedWord struct {
 // listed reads the lines of a list in testdata/language.
 func listed(t *testing.T, name string) (lines []string) {
 	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", "language", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fatal.Get(os.Open(filepath.Join("testdata", "language", name)))(t)
 	defer f.Close()
 	for s := bufio.NewScanner(f); s.Scan(); {
 		if line := strings.TrimSpace(s.Text()); line != "" && !strings.HasPrefix(line, "#") {
@@ -143,17 +142,11 @@ func pages(t *testing.T, root string) (texts []textToRead) {
 	t.Helper()
 	names := []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "scripts/studies/README.md"}
 	for _, pattern := range []string{"notebooks/guides/*.md", "notebooks/results/*.md"} {
-		more, err := fs.Glob(os.DirFS(root), pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		more := fatal.Get(fs.Glob(os.DirFS(root), pattern))(t)
 		names = append(names, more...)
 	}
 	for _, name := range names {
-		data, err := os.ReadFile(filepath.Join(root, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := fatal.Get(os.ReadFile(filepath.Join(root, name)))(t)
 		texts = append(texts, textToRead{name, string(data)})
 	}
 	return texts
@@ -175,7 +168,7 @@ func helpTexts() (texts []textToRead) {
 func eachFolder(t *testing.T, root string, tops []string, fn func(path, name string) error) {
 	t.Helper()
 	for _, top := range tops {
-		err := filepath.WalkDir(filepath.Join(root, top), func(path string, d fs.DirEntry, err error) error {
+		fatal.If(t, filepath.WalkDir(filepath.Join(root, top), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || !d.IsDir() {
 				return err
 			}
@@ -187,10 +180,7 @@ func eachFolder(t *testing.T, root string, tops []string, fn func(path, name str
 				return err
 			}
 			return fn(path, filepath.ToSlash(rel))
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // terminal opens a pseudo-terminal: what a user sees and types, and the program's end.
@@ -21,17 +23,9 @@ func terminal(t *testing.T) (user, program *os.File) {
 		t.Skip("there is no pseudo-terminal here:", err)
 	}
 	t.Cleanup(func() { user.Close() })
-	if err := unix.IoctlSetPointerInt(int(user.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	n, err := unix.IoctlGetInt(int(user.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, unix.IoctlSetPointerInt(int(user.Fd()), unix.TIOCSPTLCK, 0))
+	n := fatal.Get(unix.IoctlGetInt(int(user.Fd()), unix.TIOCGPTN))(t)
+	program = fatal.Get(os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0))(t)
 	return user, program
 }
 
@@ -40,9 +34,7 @@ func TestUnclearLayoutQuestion(t *testing.T) {
 	t.Parallel()
 	root := photoFolder(t)
 	for _, name := range []string{"cat", "dog"} {
-		if err := os.Rename(filepath.Join(root, "night", name), filepath.Join(root, "night", "dark"+name)); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.Rename(filepath.Join(root, "night", name), filepath.Join(root, "night", "dark"+name)))
 	}
 	for reply, want := range map[string]string{
 		"n\n":        "read as site/**/image: 2 sites, no classes",
@@ -54,13 +46,9 @@ func TestUnclearLayoutQuestion(t *testing.T) {
 		cmd := exec.Command(ledg, "data", "check", "--dataset", "folder", "--root", root)
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = program, program, program
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, cmd.Start())
 		program.Close()
-		if _, err := io.WriteString(user, reply); err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(io.WriteString(user, reply))(t)
 		shown, _ := io.ReadAll(user) // ends with an error when the program has ended
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("%q: %v", reply, err)

@@ -5,31 +5,24 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // inputs copies a folder of testdata/inputs.
 func inputs(t *testing.T, name string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), name)
-	if err := os.CopyFS(to, os.DirFS(filepath.Join("testdata", "inputs", name))); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.CopyFS(to, os.DirFS(filepath.Join("testdata", "inputs", name))))
 	return to
 }
 
 // place puts a file of testdata/inputs to a path.
 func place(t *testing.T, from, to string) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", "inputs", from))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(to, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(os.ReadFile(filepath.Join("testdata", "inputs", from)))(t)
+	fatal.If(t, os.MkdirAll(filepath.Dir(to), 0o777))
+	fatal.If(t, os.WriteFile(to, data, 0o666))
 }
 
 // Damaged images are left out, listed and counted by all commands; --strict stops at them, and
@@ -76,43 +69,27 @@ func TestDamagedPhotos(t *testing.T) {
 		t.Fatalf("train: %s", stderr)
 	}
 	all("train", stderr)
-	_, stderr, status = call(t, dir, "train", "--dataset", "features", "--root", "x.safetensors", "--target", "north", "--budget", "4", "--epochs", "2", "--backend", "go", "--out", "features", "--quiet")
-	if status != 0 {
-		t.Fatal(stderr)
-	}
+	works(t, dir, "train", "--dataset", "features", "--root", "x.safetensors", "--target", "north", "--budget", "4", "--epochs", "2", "--backend", "go", "--out", "features", "--quiet")
 	for _, run := range []string{"run", "features"} {
-		list, err := os.ReadFile(filepath.Join(dir, run, "left-out.csv"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := fatal.Get(os.ReadFile(filepath.Join(dir, run, "left-out.csv")))(t)
 		all(run, strings.ReplaceAll(strings.NewReplacer("jpg,", "jpg: ", "HEIC,", "HEIC: ").Replace(string(list)), "\"", ""))
-		stdout, stderr, status = call(t, dir, "eval", run)
-		if status != 0 || !strings.Contains(stdout, "3 files were left out of the data set: left-out.csv lists them") {
-			t.Errorf("eval %s: status %d, %s%s", run, status, stdout, stderr)
-		}
-		if _, stderr, status := call(t, dir, "report", run, "--out", run+".html"); status != 0 {
-			t.Fatal(stderr)
-		}
+		prints(t, "3 files were left out of the data set: left-out.csv lists them", dir, "eval", run)
+		works(t, dir, "report", run, "--out", run+".html")
 		html, err := os.ReadFile(filepath.Join(dir, run+".html"))
 		if err != nil || !strings.Contains(string(html), "3 files were left out of the data set") {
 			t.Errorf("the report of %s does not count them: %v", run, err)
 		}
 	}
 
-	stdout, stderr, status = call(t, dir, append(embed, "--strict", "--quiet", "--out", "strict.safetensors")...)
-	checkError(t, damaged, 1, stdout, stderr, status)
-	stdout, stderr, status = call(t, dir, append(train, "--strict", "--out", "strict")...)
-	checkError(t, damaged, 1, stdout, stderr, status)
-	stdout, stderr, status = call(t, dir, append(embed, "--exclude", "[", "--out", "z.safetensors")...)
-	checkError(t, `--exclude: "[" is no pattern`, 2, stdout, stderr, status)
+	refused(t, damaged, 1, dir, append(embed, "--strict", "--quiet", "--out", "strict.safetensors")...)
+	refused(t, damaged, 1, dir, append(train, "--strict", "--out", "strict")...)
+	refused(t, `--exclude: "[" is no pattern`, 2, dir, append(embed, "--exclude", "[", "--out", "z.safetensors")...)
 
 	// Nothing that can be read.
-	stdout, stderr, status = call(t, dir, "predict", "run", "--images", filepath.Join(root, "south", "dog", "dog_3.jpg"), "--out", "p.csv", "--quiet")
-	checkError(t, "none of 1 files in", 1, stdout, stderr, status)
+	refused(t, "none of 1 files in", 1, dir, "predict", "run", "--images", filepath.Join(root, "south", "dog", "dog_3.jpg"), "--out", "p.csv", "--quiet")
 	phones := t.TempDir()
 	for _, site := range []string{"north", "south"} {
 		place(t, "IMG_0001.HEIC", filepath.Join(phones, site, "IMG_0001.HEIC"))
 	}
-	stdout, stderr, status = call(t, dir, "data", "check", "--dataset", "folder", "--root", phones)
-	checkError(t, "1 file left out, first north/IMG_0001.HEIC: it is HEIC; convert it", 1, stdout, stderr, status)
+	refused(t, "1 file left out, first north/IMG_0001.HEIC: it is HEIC; convert it", 1, dir, "data", "check", "--dataset", "folder", "--root", phones)
 }

@@ -52,6 +52,3 @@ func newRootCommand() *cobra.Command {
 
 // usagef is [cli.Usagef].
 func usagef(format string, args ...any) error { return cli.Usagef(format, args...) }
-
-// ExitStatus returns 3: the run waits for labels.
-func (e *awaitingError) ExitStatus() int { return 3 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ledg-go/ledg/internal/fatal"
 	"github.com/ledg-go/ledg/scripts/internal/cli/clitest"
 )
 
@@ -27,18 +28,46 @@ func call(t *testing.T, dir string, args ...string) (stdout, stderr string, stat
 	return clitest.Call(t, ledg, dir, args...)
 }
 
+// works runs a command that has to end with status 0, and returns what it prints.
+func works(t *testing.T, dir string, args ...string) (stdout, stderr string) {
+	t.Helper()
+	stdout, stderr, status := call(t, dir, args...)
+	if status != 0 {
+		t.Fatalf("ledg %q: status %d, %s%s", args, status, stdout, stderr)
+	}
+	return stdout, stderr
+}
+
+// prints runs a command that has to end with status 0 and a text on stdout.
+func prints(t *testing.T, want, dir string, args ...string) {
+	t.Helper()
+	if stdout, stderr := works(t, dir, args...); !strings.Contains(stdout, want) {
+		t.Errorf("ledg %q: no %q in\n%s%s", args, want, stdout, stderr)
+	}
+}
+
+// says runs a command that has to end with status 0 and a text on stderr.
+func says(t *testing.T, want, dir string, args ...string) {
+	t.Helper()
+	if stdout, stderr := works(t, dir, args...); !strings.Contains(stderr, want) {
+		t.Errorf("ledg %q: no %q in\n%s%s", args, want, stdout, stderr)
+	}
+}
+
+// refused runs a command that has to end with a status and an error of one line, see checkError.
+func refused(t *testing.T, want string, wantStatus int, dir string, args ...string) {
+	t.Helper()
+	stdout, stderr, status := call(t, dir, args...)
+	checkError(t, want, wantStatus, stdout, stderr, status)
+}
+
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(path, []byte(got), 0o666))
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := fatal.Get(os.ReadFile(path))(t)
 	if got != string(want) {
 		t.Errorf("%s: got\n%s\nwant\n%s", path, got, want)
 	}
@@ -120,9 +149,7 @@ func checkError(t *testing.T, want string, wantStatus int, stdout, stderr string
 func copyRun(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "run")
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "runs", "ceg-photo-1"))); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "runs", "ceg-photo-1"))))
 	return dir
 }
 
@@ -131,24 +158,17 @@ func TestEvalFindsWhatDoesNotFit(t *testing.T) {
 	replace := func(name, from, to string) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
 			path := filepath.Join(dir, name)
-			data, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := fatal.Get(os.ReadFile(path))(t)
 			changed := strings.Replace(string(data), from, to, 1)
 			if changed == string(data) {
 				t.Fatalf("%s has no %q", name, from)
 			}
-			if err := os.WriteFile(path, []byte(changed), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.WriteFile(path, []byte(changed), 0o666))
 		}
 	}
 	remove := func(name string) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
-			if err := os.Remove(filepath.Join(dir, name)); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.Remove(filepath.Join(dir, name)))
 		}
 	}
 	for _, tt := range []struct {
@@ -181,24 +201,17 @@ func TestEvalFindsWhatDoesNotFit(t *testing.T) {
 func TestEvalUnfinished(t *testing.T) {
 	dir := copyRun(t)
 	records := filepath.Join(dir, "records.jsonl")
-	data, err := os.ReadFile(records)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(os.ReadFile(records))(t)
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	torn := append(bytes.Join(lines[:2], nil), lines[2][:30]...)
-	if err := errors.Join(os.WriteFile(records, torn, 0o666), os.Remove(filepath.Join(dir, "done"))); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, errors.Join(os.WriteFile(records, torn, 0o666), os.Remove(filepath.Join(dir, "done"))))
 	stdout, stderr, status := call(t, ".", "eval", dir)
 	if status != 0 || stderr != "" || !strings.Contains(stdout, "The run is unfinished: 2 epochs are recorded.") {
 		t.Errorf("status %d, stderr %q, stdout\n%s", status, stderr, stdout)
 	}
 	stdout, stderr, status = call(t, ".", "compare", dir)
 	checkError(t, "the run is unfinished: 2 epochs are recorded", 1, stdout, stderr, status)
-	if err := os.WriteFile(records, lines[0][:30], 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(records, lines[0][:30], 0o666))
 	stdout, stderr, status = call(t, ".", "eval", dir)
 	checkError(t, "no epoch is recorded yet", 1, stdout, stderr, status)
 }

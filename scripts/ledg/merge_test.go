@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // killed starts a command, kills it once the file exceeds a number of bytes, and starts it again.
@@ -15,9 +17,7 @@ func killed(t *testing.T, dir, file string, bytes int64, args ...string) {
 	t.Helper()
 	cmd := exec.Command(ledg, args...)
 	cmd.Dir = dir
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, cmd.Start())
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if info, err := os.Stat(filepath.Join(dir, file)); err == nil && info.Size() > bytes {
 			break
@@ -27,9 +27,7 @@ func killed(t *testing.T, dir, file string, bytes int64, args ...string) {
 	if cmd.Wait() == nil {
 		t.Logf("%q had ended before it was killed", args)
 	}
-	if _, stderr, status := call(t, dir, args...); status != 0 {
-		t.Fatalf("%q after it was killed: status %d, %s", args, status, stderr)
-	}
+	works(t, dir, args...)
 }
 
 // What is done in shards, one of them killed and started again, is to the byte what one
@@ -37,9 +35,7 @@ func killed(t *testing.T, dir, file string, bytes int64, args ...string) {
 func TestShards(t *testing.T) {
 	dir, from := t.TempDir(), flat(t)
 	for _, domain := range []string{"dawn", "day"} {
-		if err := os.MkdirAll(filepath.Join(dir, "images", domain), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.MkdirAll(filepath.Join(dir, "images", domain), 0o777))
 		for i := range 500 {
 			data, err := os.ReadFile(filepath.Join(from, domain, fmt.Sprintf("%s %d.png", []string{"cat", "dog"}[i%2], i%12)))
 			if err == nil {
@@ -96,9 +92,7 @@ func TestShards(t *testing.T) {
 	same("p.csv", "whole.csv")
 	same("p.npz", "whole.npz")
 
-	if err := os.Rename(filepath.Join(dir, "p.csv.2-of-3"), filepath.Join(dir, "away")); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Rename(filepath.Join(dir, "p.csv.2-of-3"), filepath.Join(dir, "away")))
 	ledg(predict("q", "--shard", "2/4")...)
 	for _, c := range []struct {
 		status int
@@ -116,8 +110,7 @@ func TestShards(t *testing.T) {
 		{1, "table \"x.txt\": want a name that ends in", []string{"merge", "x.txt", "p.csv.0-of-3", "p.csv.1-of-3", "away"}},
 		{1, "x.csv: features are written as .safetensors", []string{"merge", "x.csv", "f.safetensors.0-of-3", "f.safetensors.1-of-3", "f.safetensors.2-of-3"}},
 	} {
-		stdout, stderr, status := call(t, dir, c.args...)
-		checkError(t, c.want, c.status, stdout, stderr, status)
+		refused(t, c.want, c.status, dir, c.args...)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "x.*")); len(left) > 0 {
 		t.Errorf("a refused command has written %q", left)

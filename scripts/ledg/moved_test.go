@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // After a folder of photos, a run or a whole project has been renamed, commands say where they
@@ -13,20 +15,14 @@ func TestMoved(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	project := filepath.Join(dir, "project")
-	if err := os.MkdirAll(project, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.MkdirAll(project, 0o777))
 	rename := func(from, to string) {
 		t.Helper()
-		if err := os.Rename(from, to); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.Rename(from, to))
 	}
 	rename(photoFolder(t), filepath.Join(project, "photos"))
 	rename(photoFolder(t), filepath.Join(project, "site"))
-	if err := os.RemoveAll(filepath.Join(project, "site", "night")); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.RemoveAll(filepath.Join(project, "site", "night")))
 	for _, name := range []string{"1.png", "2.png", "3.png"} { // images that the run does not have
 		for _, class := range []string{"cat", "dog"} {
 			path := filepath.Join(project, "site", "day", class, name)
@@ -97,23 +93,15 @@ func TestExtendExclude(t *testing.T) {
 		runs["features"] = nil
 	}
 	for name, more := range runs {
-		if stdout, stderr, status := call(t, dir, append(append(train, "--out", name), more...)...); status != 0 {
-			t.Fatalf("%s: status %d, %s%s", name, status, stdout, stderr)
-		}
-		stdout, stderr, status := call(t, dir, "extend", name, "--exclude", "night/cat/1.png", "--exclude", "night/dog", "--epochs", "2", "--out", name+"-2", "--quiet")
-		if status != 0 || !strings.Contains(stdout, "/2 ") {
-			t.Errorf("%s: status %d, %s%s", name, status, stdout, stderr)
-		}
+		works(t, dir, append(append(train, "--out", name), more...)...)
+		prints(t, "/2 ", dir, "extend", name, "--exclude", "night/cat/1.png", "--exclude", "night/dog", "--epochs", "2", "--out", name+"-2", "--quiet")
 	}
-	stdout, stderr, status := call(t, dir, "extend", "pixels", "--exclude", "[")
-	checkError(t, `--exclude: "[" is no pattern`, 2, stdout, stderr, status)
+	refused(t, `--exclude: "[" is no pattern`, 2, dir, "extend", "pixels", "--exclude", "[")
 	if !hasPretrained() {
 		return
 	}
 	// What is cheap is checked before another photo is embedded.
-	if err := os.CopyFS(filepath.Join(root, "dusk"), os.DirFS(filepath.Join(root, "day"))); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.CopyFS(filepath.Join(root, "dusk"), os.DirFS(filepath.Join(root, "day"))))
 	for flag, value := range map[string]string{"--budget": "many", "--out": "pixels"} {
 		stdout, stderr, status := call(t, dir, "extend", "features", "--root", root, flag, value)
 		if status != 2 || !strings.Contains(stderr, flag) || strings.Contains(stderr, "computing features") {

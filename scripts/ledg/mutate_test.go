@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
+	"github.com/ledg-go/ledg/internal/fatal"
 	"github.com/ledg-go/ledg/internal/testall"
 )
 
@@ -162,16 +163,11 @@ func TestMutatedNetworks(t *testing.T) {
 	root := photoFolder(t)
 	ends := map[int]int{}
 	for i := from; i < to; i++ {
-		b, err := os.ReadFile(seeds[i%len(seeds)])
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := fatal.Get(os.ReadFile(seeds[i%len(seeds)]))(t)
 		b, did := mutated(rand.New(rand.NewPCG(uint64(i), 47)), b)
 		dir := t.TempDir()
 		path := filepath.Join(dir, "n.onnx")
-		if err := os.WriteFile(path, b, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(path, b, 0o666))
 		was := t.Failed()
 		computed := map[string]bool{}
 		for _, backend := range backends {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ledg-go/ledg/internal/fatal"
 	"github.com/ledg-go/ledg/internal/testall"
 )
 
@@ -22,10 +23,7 @@ func needGo(t *testing.T, env ...string) (stdout, stderr string, ok bool) {
 	if err != nil {
 		t.Skip("there is no bash")
 	}
-	script, err := filepath.Abs(filepath.Join("..", "need-go.sh"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := fatal.Get(filepath.Abs(filepath.Join("..", "need-go.sh")))(t)
 	c := exec.Command(bash, "-euc", `source "$0"; go env GOVERSION`, script)
 	c.Env = append([]string{"HOME=" + t.TempDir()}, env...)
 	var out, message strings.Builder
@@ -56,10 +54,7 @@ func olderGo(t *testing.T) (dir, v string) {
 // wantedGo is the version in go.mod.
 func wantedGo(t *testing.T) string {
 	t.Helper()
-	mod, err := os.ReadFile(filepath.Join("..", "..", "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	mod := fatal.Get(os.ReadFile(filepath.Join("..", "..", "go.mod")))(t)
 	for line := range strings.Lines(string(mod)) {
 		if v, ok := strings.CutPrefix(line, "go "); ok {
 			return strings.TrimSpace(v)
@@ -102,10 +97,7 @@ func TestNeedGoWithoutNetwork(t *testing.T) {
 func TestNeedGoFetches(t *testing.T) {
 	testall.Need(t, "unpacks a toolchain")
 	dir, have := olderGo(t)
-	cache, err := exec.Command("go", "env", "GOMODCACHE").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	cache := fatal.Get(exec.Command("go", "env", "GOMODCACHE").Output())(t)
 	proxy := filepath.Join(strings.TrimSpace(string(cache)), "cache", "download")
 	zip := fmt.Sprintf("v0.0.1-go%s.%s-%s.zip", wantedGo(t), runtime.GOOS, runtime.GOARCH)
 	if _, err := os.Stat(filepath.Join(proxy, "golang.org", "toolchain", "@v", zip)); err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets/emoji"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // The program prints the licence of every module that is linked, at its version.
@@ -14,10 +15,7 @@ func TestNotice(t *testing.T) {
 	if status != 0 {
 		t.Fatalf("status %d, stderr %s", status, stderr)
 	}
-	info, err := buildinfo.ReadFile(ledg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := fatal.Get(buildinfo.ReadFile(ledg))(t)
 	for _, m := range info.Deps {
 		if !strings.Contains(printed, "\n"+m.Path+" "+m.Version+" ") {
 			t.Errorf("it lacks %s %s", m.Path, m.Version)

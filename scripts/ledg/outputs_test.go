@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // No output replaces what ledg keeps, what people gave, or what the command reads.
@@ -17,12 +19,8 @@ func TestOutputs(t *testing.T) {
 		"run/local.json": `{"root":` + quoted(filepath.Join(dir, "photos")) + `,"splits_dir":"","labels":` + quoted(filepath.Join(dir, "photos/labels.csv")) + `}`,
 	} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		fatal.If(t, os.WriteFile(path, []byte(text), 0o666))
 	}
 	for line, want := range map[string]string{
 		"predict run --images new --out photos/labels.jsonl":                       "holds the labels that people give",
@@ -66,8 +64,7 @@ func TestOutputs(t *testing.T) {
 			t.Errorf("%s: %v, want %q", line, err, want)
 		}
 	}
-	stdout, stderr, status := call(t, dir, "predict", "run", "--images", "new", "--out", "photos/labels.jsonl")
-	checkError(t, "--out photos/labels.jsonl: a file of this name holds the labels that people give", 2, stdout, stderr, status)
+	refused(t, "--out photos/labels.jsonl: a file of this name holds the labels that people give", 2, dir, "predict", "run", "--images", "new", "--out", "photos/labels.jsonl")
 }
 
 func quoted(path string) string { return `"` + strings.ReplaceAll(path, `\`, `\\`) + `"` }

@@ -2,15 +2,11 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -20,17 +16,19 @@ import (
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/config"
-	"github.com/ledg-go/ledg/ceg/labels"
 	campaign "github.com/ledg-go/ledg/ceg/labels/acquire"
-	"github.com/ledg-go/ledg/ceg/labels/page"
 	"github.com/ledg-go/ledg/ceg/predict/photos"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
-// photoDataset is the data set that is trained on features, unless a network on images is
-// specified.
+// A folder of photos is trained on by the features of a pretrained network, unless a setting asks for a
+// network of images. [photoStep] is the step between the folder and the run, which is then one on a file of
+// features: [newPhotoStep] changes the settings, check finds what is wrong with them, and features
+// computes the file.
+
+// photoDataset is the data set of a folder of images.
 const photoDataset = datasets.FolderName
 
 // ofPixels are the settings that ask for a network of images.
@@ -44,20 +42,26 @@ func onPhotos(s config.Spec) bool {
 	return s.Set["data.dataset"] == photoDataset && !slices.ContainsFunc(ofPixels, func(path string) bool { return s.Set[path] != nil })
 }
 
-// ofPhotos makes the words about a folder of images those about its features: the preset ledg, no
-// target, and people as annotators of unlabelled images, unless specified otherwise.
-func (f *trainFlags) ofPhotos(cmd *cobra.Command, s config.Spec) error {
+// photoStep is the step between a folder of photos and a run on their features.
+type photoStep struct {
+	folder *datasets.Dataset
+	truth  datasets.Truth
+}
+
+// newPhotoStep opens the folder of the flags, and makes the settings about it those about its features:
+// the preset ledg, no target, and people as annotators of unlabelled images, unless specified otherwise.
+func newPhotoStep(cmd *cobra.Command, f *trainFlags, s config.Spec) (*photoStep, error) {
 	if name, _ := s.Set["generalization.objective"].(string); name != "" {
 		if o, ok := config.LookupObjective(name); ok && o.Pixels {
-			return usagef("--objective %s needs pixels, and a folder of images is trained on by features: give --net smallcnn, or another network of images, to train on pixels", name)
+			return nil, usagef("--objective %s needs pixels, and a folder of images is trained on by features: give --net smallcnn, or another network of images, to train on pixels", name)
 		}
 	}
 	d, truth, err := f.data.openDataset() // with the labels that a file gives
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(d.Classes) == 0 {
-		return usagef("--classes is missing: no folder of %s names a class; give them, such as --classes cat,dog, or where its folders are classes, --layout '{class}/{name}'", f.data.root)
+		return nil, usagef("--classes is missing: no folder of %s names a class; give them, such as --classes cat,dog, or where its folders are classes, --layout '{class}/{name}'", f.data.root)
 	}
 	s.Set["data.dataset"] = datasets.FeaturesFile
 	for _, path := range ofFiles {
@@ -76,8 +80,7 @@ func (f *trainFlags) ofPhotos(cmd *cobra.Command, s config.Spec) error {
 	if line != "" {
 		fmt.Fprintln(cmd.ErrOrStderr(), line)
 	}
-	f.photos, f.folder, f.truth = f.data.root, d, truth
-	return nil
+	return &photoStep{d, truth}, nil
 }
 
 // whoLabels returns who labels the photos of a folder where no flag names it: people, if photos to
@@ -121,23 +124,46 @@ func whoLabels(s config.Spec, d *datasets.Dataset, truth datasets.Truth, people 
 		humanize.Comma(int64(len(unknown))), humanize.Comma(int64(all)), humanize.Comma(int64(known)))
 }
 
-// checkPhotos finds what is wrong with the target, the budget, the classes and the folder of a
-// run before its images are embedded.
-func (f *trainFlags) checkPhotos(c config.Config, dir string) error {
-	p, err := campaign.New(c, f.folder)
+// check finds what is wrong with the target, the budget, the classes and the folder of a run before its
+// images are embedded.
+func (s *photoStep) check(c config.Config, dir string) error {
+	p, err := campaign.New(c, s.folder)
 	if err != nil {
 		return err
 	}
-	people, class := c.Exploration.Oracle == config.People, f.truth.Class
+	people, class := c.Exploration.Oracle == config.People, s.truth.Class
 	if people {
 		class = func(int) int { return 0 } // people can label every image
 	}
-	if !people || f.truth.Known() == 0 { // no label exists before the first query
+	if !people || s.truth.Known() == 0 { // no label exists before the first query
 		if err := p.SetOracle(campaign.Simulated(p, class)); err != nil {
 			return err
 		}
 	}
 	return result.CheckNew(dir)
+}
+
+// features checks the run, computes the features of its photos, and returns their file.
+func (s *photoStep) features(cmd *cobra.Command, f *trainFlags, c config.Config, dir string) (file string, err error) {
+	if err := s.check(c, dir); err != nil {
+		return "", trainError(cmd.Context(), err, dir)
+	}
+	what := "features"
+	if f.page {
+		what = "page"
+	}
+	return f.data.embed(cmd, what, c.Data.Classes, f.backend, f.cache, f.quiet)
+}
+
+// embed makes the features of the folder of the flags, for a data set with these classes.
+func (f *dataFlags) embed(cmd *cobra.Command, what string, classes []string, backend, cache string, quiet bool) (file string, err error) {
+	decoding, err := f.decoding()
+	if err != nil {
+		return "", err
+	}
+	file, err = embedPhotos(cmd, f.root, what, photos.Options{By: datasets.Origin{Decoding: decoding, Exclude: f.exclude, Layout: f.layout, SiteRule: f.site},
+		Strict: f.strict, FollowLinks: f.followLinks, Group: f.group, Classes: classes, Backend: backend, CacheDir: cache}, quiet)
+	return file, cli.BackendError(err)
 }
 
 // embedPhotos makes the features of the images in a folder, which what needs, such as a page.
@@ -202,85 +228,6 @@ func allowed(in io.Reader, out io.Writer, question string) bool {
 		}
 		if err != nil {
 			return false
-		}
-	}
-}
-
-// runPage serves the labelling page of a run in a process of its own, and reports to it what the
-// run does.
-type runPage struct {
-	cmd    *cobra.Command
-	dir    string
-	ctx    context.Context
-	cancel func()
-	once   sync.Once
-	work   sync.WaitGroup
-	served bool
-
-	mu       sync.Mutex
-	training string // progress
-}
-
-func newRunPage(cmd *cobra.Command, dir string) *runPage {
-	p := &runPage{cmd: cmd, dir: dir}
-	p.ctx, p.cancel = context.WithCancel(cmd.Context())
-	return p
-}
-
-// show serves the page, once the run can be labelled. Calls after the first do nothing.
-func (p *runPage) show() {
-	p.once.Do(func() {
-		p.served = true
-		p.work.Go(func() {
-			c := newLabelCommand([]string{"label", p.dir, "--parent", strconv.Itoa(os.Getpid())})
-			c.SetOut(p.cmd.OutOrStdout())
-			c.SetErr(p.cmd.ErrOrStderr())
-			c.SetArgs([]string{p.dir, "--detach"})
-			c.SilenceErrors, c.SilenceUsage = true, true
-			if err := c.ExecuteContext(p.ctx); err != nil && p.ctx.Err() == nil {
-				fmt.Fprintf(p.cmd.ErrOrStderr(), "the labelling page: %s\n", cli.OneLine(err))
-			}
-		})
-		p.work.Go(func() {
-			for tick := time.NewTicker(time.Second); ; {
-				select {
-				case <-p.ctx.Done():
-					return
-				case <-tick.C:
-					p.mu.Lock()
-					training := p.training
-					p.mu.Unlock()
-					_ = p.place().Report(p.ctx, training) // to nobody before the page is served
-				}
-			}
-		})
-	})
-}
-
-func (p *runPage) place() page.Place { return page.Remembered(filepath.Join(p.dir, labels.File)) }
-
-// observe notes the progress of the run.
-func (p *runPage) observe(e ceg.Event) {
-	training := fmt.Sprintf("epoch %d of %d", e.Epoch+1, e.Epochs)
-	switch {
-	case e.Epochs == 0 || e.Steps == 0:
-		return
-	case e.Message != "" && e.Over() < float64(e.Epochs): // of a query
-		return
-	case e.Message != "": // the accuracy is estimated
-		training = e.Message
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.training = training
-}
-
-// close stops the page, after its windows have shown how the run ended.
-func (p *runPage) close() {
-	p.cancel()
-	if p.work.Wait(); p.served {
-		if place := p.place(); place.Token != "" {
-			_ = place.Stop(context.Background()) // it may have stopped already
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
 	"github.com/ledg-go/ledg/ceg/predict/photos"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // pretrainedOrSkip skips the test where the published weights of the network that looks at
@@ -37,8 +38,7 @@ func TestPhotosOffline(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
 	t.Setenv("HF_HUB_OFFLINE", "1")
-	stdout, stderr, status := call(t, dir, "train", "--dataset", "folder", "--root", photoFolder(t), "--budget", "4", "--out", "run", "--quiet")
-	checkError(t, "put it at "+filepath.Join(dir, "cache", "ledg", "weights"), 1, stdout, stderr, status)
+	refused(t, "put it at "+filepath.Join(dir, "cache", "ledg", "weights"), 1, dir, "train", "--dataset", "folder", "--root", photoFolder(t), "--budget", "4", "--out", "run", "--quiet")
 	if exists(filepath.Join(dir, "run")) {
 		t.Error("a run has begun")
 	}
@@ -54,10 +54,7 @@ func TestBackendBeforeWeights(t *testing.T) {
 	if strings.Contains(stderr, "weights") {
 		t.Errorf("weights were looked for first: %s", stderr)
 	}
-	stdout, stderr, status = call(t, dir, "train", "--backend", "xla:rocket", "--target", "photo", "--print-config") // for another machine
-	if status != 0 || !strings.Contains(stdout, `"photo"`) {
-		t.Errorf("--print-config: status %d, %s%s", status, stdout, stderr)
-	}
+	prints(t, `"photo"`, dir, "train", "--backend", "xla:rocket", "--target", "photo", "--print-config") // for another machine
 }
 
 // The page shows the epoch, and after the last one what is computed then.
@@ -86,12 +83,8 @@ func TestPhotosCheckedFirst(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache")) // without weights, so that looking fails
 	t.Setenv("HF_HUB_OFFLINE", "1")
 	for _, name := range []string{"mine/notes.txt", "done/config.json", "done/result.json"} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("{}"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777))
+		fatal.If(t, os.WriteFile(filepath.Join(dir, name), []byte("{}"), 0o666))
 	}
 	root := photoFolder(t)
 	for _, c := range []struct {
@@ -107,8 +100,7 @@ func TestPhotosCheckedFirst(t *testing.T) {
 		{1, "done: the directory holds", []string{"--budget", "4", "--out", "done"}},
 		{1, "cannot be made", []string{"--budget", "4", "--out", filepath.Join(root, "day", "cat", "1.png", "x")}},
 	} {
-		stdout, stderr, status := call(t, dir, append([]string{"train", "--dataset", "folder", "--root", root, "--out", "new", "--quiet"}, c.args...)...)
-		checkError(t, c.want, c.status, stdout, stderr, status)
+		refused(t, c.want, c.status, dir, append([]string{"train", "--dataset", "folder", "--root", root, "--out", "new", "--quiet"}, c.args...)...)
 	}
 	if exists(filepath.Join(dir, "new")) {
 		t.Error("a run has begun")
@@ -126,14 +118,10 @@ func TestPhotos(t *testing.T) {
 	for _, domain := range []string{"day", "night"} {
 		for _, c := range []string{"cat", "dog"} {
 			for _, name := range []string{"1.png", "2.png", "3.png"} {
-				if err := os.Rename(filepath.Join(root, domain, c, name), filepath.Join(root, domain, c+name)); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, os.Rename(filepath.Join(root, domain, c, name), filepath.Join(root, domain, c+name)))
 				class[domain+"/"+c+name] = c
 			}
-			if err := os.Remove(filepath.Join(root, domain, c)); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.Remove(filepath.Join(root, domain, c)))
 		}
 	}
 	train := []string{"train", "--dataset", "folder", "--root", root, "--classes", "cat,dog", "--budget", "6", "--epochs", "3", "--cache", "cache", "--out", "run", "--quiet"}
@@ -143,28 +131,16 @@ func TestPhotos(t *testing.T) {
 	}
 	label := func(run string) {
 		t.Helper()
-		if _, stderr, status := call(t, dir, "label", "export", run, "--format", "csv", "--out", run+".csv"); status != 0 {
-			t.Fatal(stderr)
-		}
-		f, err := os.Open(filepath.Join(dir, run+".csv"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		works(t, dir, "label", "export", run, "--format", "csv", "--out", run+".csv")
+		f := fatal.Get(os.Open(filepath.Join(dir, run+".csv")))(t)
 		defer f.Close()
-		rows, err := csv.NewReader(f).ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := fatal.Get(csv.NewReader(f).ReadAll())(t)
 		text := "id,label\n"
 		for _, row := range rows[1:] {
 			text += row[0] + "," + class[row[0]] + "\n"
 		}
-		if err := os.WriteFile(filepath.Join(dir, run+"-a.csv"), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if _, stderr, status := call(t, dir, "label", "import", run, "--format", "csv", run+"-a.csv"); status != 0 {
-			t.Fatal(stderr)
-		}
+		fatal.If(t, os.WriteFile(filepath.Join(dir, run+"-a.csv"), []byte(text), 0o666))
+		works(t, dir, "label", "import", run, "--format", "csv", run+"-a.csv")
 	}
 	label("run")
 	stdout, stderr, status = call(t, dir, append(train, "--resume", "--json")...) // the same words again
@@ -175,52 +151,33 @@ func TestPhotos(t *testing.T) {
 	if err := os.Rename(filepath.Join(dir, "run"), filepath.Join(dir, "moved")); err != nil { // with its features
 		t.Fatal(err)
 	}
-	if _, stderr, status := call(t, dir, "predict", "moved", "--images", root, "--out", "p.csv"); status != 0 {
-		t.Error(stderr)
-	}
-	if err := os.Rename(root, root+"-moved"); err != nil {
-		t.Fatal(err)
-	}
+	works(t, dir, "predict", "moved", "--images", root, "--out", "p.csv")
+	fatal.If(t, os.Rename(root, root+"-moved"))
 	folder := []string{"label", "export", "moved", "--which", "labelled", "--format", "folder", "--out"}
 	if _, stderr, status := call(t, dir, append(folder, "x")...); status != 1 || !strings.Contains(stderr, "no longer in "+root) {
 		t.Errorf("photos that have moved: status %d, %s", status, stderr)
 	}
-	if _, stderr, status := call(t, dir, append(folder, "exported", "--root", root+"-moved")...); status != 0 {
-		t.Error(stderr)
-	}
-	if err := os.Rename(root+"-moved", root); err != nil {
-		t.Fatal(err)
-	}
+	works(t, dir, append(folder, "exported", "--root", root+"-moved")...)
+	fatal.If(t, os.Rename(root+"-moved", root))
 	stdout, stderr, status = call(t, dir, "extend", "moved", "--budget", "8", "--cache", "cache", "--out", "more", "--quiet")
 	if status != 3 || !strings.Contains(stdout, "more begins with 6 labels of moved") {
 		t.Fatalf("extend: status %d, %s%s", status, stdout, stderr)
 	}
 	label("more")
-	if _, stderr, status := call(t, dir, "train", "--resume", "--out", "more", "--quiet"); status != 0 {
-		t.Error(stderr)
-	}
+	works(t, dir, "train", "--resume", "--out", "more", "--quiet")
 	// With a label for every photo nobody is asked.
 	list := "id,label\n"
 	for id, c := range class {
 		list += id + "," + c + "\n"
 	}
-	if err := os.WriteFile(filepath.Join(dir, "all.csv"), []byte(list), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	stdout, stderr, status = call(t, dir, "train", "--dataset", "folder", "--root", root, "--labels", "all.csv", "--budget", "4", "--epochs", "2", "--cache", "cache", "--out", "labelled", "--quiet")
-	if status != 0 || !strings.Contains(stdout, "Estimated accuracy, from 4 labels") {
-		t.Errorf("with all labels: status %d, %s%s", status, stdout, stderr)
-	}
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "all.csv"), []byte(list), 0o666))
+	prints(t, "Estimated accuracy, from 4 labels", dir, "train", "--dataset", "folder", "--root", root, "--labels", "all.csv", "--budget", "4", "--epochs", "2", "--cache", "cache", "--out", "labelled", "--quiet")
 	// The model card repeats the estimate, and why it has no interval.
-	if _, stderr, status := call(t, dir, "export", "labelled", "--out", "m.onnx"); status != 0 {
-		t.Error(stderr)
-	}
+	works(t, dir, "export", "labelled", "--out", "m.onnx")
 	checkText(t, filepath.Join(dir, "m.md"), "Estimated from the 4 labels, by the run's training", "These numbers have no interval")
 	checkPrinted(t, dir, "labelled")
-	stdout, stderr, status = call(t, dir, "train", "--dataset", "folder", "--root", root, "--classes", "cat,dog", "--objective", "jigen", "--out", "x")
-	checkError(t, "--objective jigen needs pixels", 2, stdout, stderr, status)
-	stdout, stderr, status = call(t, dir, "train", "--dataset", "folder", "--root", root, "--out", "x")
-	checkError(t, "--classes is missing", 2, stdout, stderr, status)
+	refused(t, "--objective jigen needs pixels", 2, dir, "train", "--dataset", "folder", "--root", root, "--classes", "cat,dog", "--objective", "jigen", "--out", "x")
+	refused(t, "--classes is missing", 2, dir, "train", "--dataset", "folder", "--root", root, "--out", "x")
 }
 
 // A budget counts whatever the table of labels lacks. Photos without a row are not queried; those that
@@ -231,10 +188,7 @@ func TestBudgetBesideATable(t *testing.T) {
 	table, without, n := "id,label\n", "day/cat/1.png", 0
 	for _, domain := range []string{"day", "night"} {
 		for _, c := range []string{"cat", "dog"} {
-			files, err := filepath.Glob(filepath.Join(root, domain, c, "*.png"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			files := fatal.Get(filepath.Glob(filepath.Join(root, domain, c, "*.png")))(t)
 			for _, f := range files {
 				if id := domain + "/" + c + "/" + filepath.Base(f); id != without {
 					table, n = table+id+","+c+"\n", n+1
@@ -244,9 +198,7 @@ func TestBudgetBesideATable(t *testing.T) {
 	}
 	full := table + without + ",cat\n"
 	for name, text := range map[string]string{"some.csv": table, "full.csv": full} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 	}
 	photo := filepath.Join(root, filepath.FromSlash(without))
 	whole := read(t, photo)
@@ -268,9 +220,7 @@ func TestBudgetBesideATable(t *testing.T) {
 		if c.damaged {
 			content = whole[:len(whole)/2]
 		}
-		if err := os.WriteFile(photo, []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(photo, []byte(content), 0o666))
 		args := []string{"train", "--dataset", "folder", "--root", root, "--layout", "{site}/*/{name}", "--classes", "cat,dog", "--labels", c.table, "--budget", "4", "--out", "x", "--print-config"}
 		stdout, stderr, status := call(t, dir, append(args, c.flags...)...)
 		if people := strings.Contains(stdout, `"oracle": "ask"`); status != 0 || people != c.people || !strings.HasPrefix(stderr, c.line) || c.line == "" && strings.Contains(stderr, "have no label") {
@@ -278,9 +228,7 @@ func TestBudgetBesideATable(t *testing.T) {
 		}
 	}
 	// A table of all labels, imported into a run, gives it those that it has queried.
-	if err := os.WriteFile(photo, []byte(whole), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(photo, []byte(whole), 0o666))
 	_, stderr, status := call(t, dir, "train", "--dataset", "folder", "--root", root, "--layout", "{site}/*/{name}", "--classes", "cat,dog", "--net", "smallcnn", "--width", "4", "--image-size", "16",
 		"--target", "none", "--preset", "ledg", "--oracle", "ask", "--budget", "4", "--epochs", "2", "--out", "run", "--quiet", "--backend", "go", "--cache", "cache")
 	if status != 3 {
@@ -309,13 +257,8 @@ func checkText(t *testing.T, path string, want ...string) {
 // checkPrinted checks that every command on a run's report page is one, with flags that it has.
 func checkPrinted(t *testing.T, dir, run string) {
 	t.Helper()
-	if _, stderr, status := call(t, dir, "report", run, "--out", "printed.html"); status != 0 {
-		t.Error(stderr)
-	}
-	page, err := os.ReadFile(filepath.Join(dir, "printed.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	works(t, dir, "report", run, "--out", "printed.html")
+	page := fatal.Get(os.ReadFile(filepath.Join(dir, "printed.html")))(t)
 	lines := regexp.MustCompile(`<pre><code>(.*?)</code></pre>`).FindAllStringSubmatch(string(page), -1)
 	if len(lines) < 3 {
 		t.Errorf("%d commands", len(lines))

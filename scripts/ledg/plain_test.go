@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/nets/onnx/imported/importedtest"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Names that an import brings are no commands for the terminal.
@@ -21,9 +22,7 @@ func TestImportedNames(t *testing.T) {
 	root := filepath.Join(dir, "photos")
 	unlabelled(t, root)
 	text := "id,label,annotator\nday/0.png,cat,\"\x1b]0;owned\x07ann\"\nday/0.png,dog,\"\x1b[2Jbob\"\n"
-	if err := os.WriteFile(filepath.Join(dir, "a.csv"), []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "a.csv"), []byte(text), 0o666))
 	out, errs, status := call(t, dir, "label", "import", "--dataset", "folder", "--root", root, "--classes", "cat,dog", "--format", "csv", "a.csv")
 	if status != 0 || !strings.Contains(out, `\x1b[2Jbob`) || strings.ContainsAny(out+errs, "\x1b\x07") {
 		t.Errorf("status %d, %q, %q", status, out, errs)
@@ -38,9 +37,7 @@ func TestImportedNames(t *testing.T) {
 func TestNamesAreNoCommands(t *testing.T) {
 	dir := t.TempDir()
 	text := tinyStudy + "    variants: [{name: \"\\e[2Jgone\", set: {schedule.epochs: 4}}]\n"
-	if err := os.WriteFile(filepath.Join(dir, "s.yaml"), []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "s.yaml"), []byte(text), 0o666))
 	for _, args := range [][]string{
 		{"study", "run", "s.yaml", "--dry-run"},
 		{"data", "example", "\x1b[2Jgone"},
@@ -55,15 +52,9 @@ func TestNamesAreNoCommands(t *testing.T) {
 
 // The licence in a hub's card is no command for the terminal.
 func TestHubLicenceIsNoCommand(t *testing.T) {
-	small, err := os.ReadFile("../../ceg/nets/onnx/imported/testdata/train/small.onnx")
-	if err != nil {
-		t.Fatal(err)
-	}
+	small := fatal.Get(os.ReadFile("../../ceg/nets/onnx/imported/testdata/train/small.onnx"))(t)
 	importedtest.Hub(t, map[string][]byte{"model.onnx": small})
-	hub, err := url.Parse(os.Getenv("HF_ENDPOINT"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	hub := fatal.Get(url.Parse(os.Getenv("HF_ENDPOINT")))(t)
 	proxy := httputil.NewSingleHostReverseProxy(hub)
 	proxy.ModifyResponse = func(r *http.Response) error {
 		b, err := io.ReadAll(r.Body)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/rundir/calibration"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // What a run trained is used: calibrated, exported, asked about images, drawn, and
@@ -17,33 +18,18 @@ func TestUseARun(t *testing.T) {
 	dir := t.TempDir()
 	ledg := func(want string, args ...string) {
 		t.Helper()
-		stdout, stderr, status := call(t, dir, args...)
-		if status != 0 || !strings.Contains(stdout, want) {
-			t.Fatalf("ledg %s: status %d, %q, %s; want %q", strings.Join(args, " "), status, stdout, stderr, want)
-		}
+		prints(t, want, dir, args...)
 	}
 	refuses := func(want string, args ...string) {
 		t.Helper()
-		stdout, stderr, status := call(t, dir, args...)
-		checkError(t, want, 2, stdout, stderr, status)
+		refused(t, want, 2, dir, args...)
 	}
-	if _, stderr, status := call(t, dir, tiny("run")...); status != 0 || !strings.Contains(stderr, "probabilities are calibrated: temperature ") {
-		t.Fatalf("status %d, %s", status, stderr)
-	}
-	if err := os.Mkdir(filepath.Join(dir, "images"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Create(filepath.Join(dir, "images", "a.png"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := png.Encode(f, image.NewGray(image.Rect(0, 0, 9, 9))); err != nil {
-		t.Fatal(err)
-	}
+	says(t, "probabilities are calibrated: temperature ", dir, tiny("run")...)
+	fatal.If(t, os.Mkdir(filepath.Join(dir, "images"), 0o777))
+	f := fatal.Get(os.Create(filepath.Join(dir, "images", "a.png")))(t)
+	fatal.If(t, png.Encode(f, image.NewGray(image.Rect(0, 0, 9, 9))))
 	f.Close()
-	if err := os.WriteFile(filepath.Join(dir, "images", "b.jpg"), []byte("no image"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "images", "b.jpg"), []byte("no image"), 0o666))
 	// Training calibrates. A report changes nothing of a run, and a run that is not calibrated says so
 	// in every table.
 	calibrated := filepath.Join(dir, "run", calibration.File)
@@ -58,9 +44,7 @@ func TestUseARun(t *testing.T) {
 		return table
 	}
 	before := predicts(",true,true\n") // looks_new, calibrated
-	if err := os.Remove(calibrated); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Remove(calibrated))
 	without := predicts(",true,false\n")
 	ledg("report.html", "report", "run", "--out", "report.html", "--backend", "go")
 	if html := read(t, filepath.Join(dir, "report.html")); exists(calibrated) || predicts("") != without || !strings.Contains(html, "Reliability") || !strings.Contains(html, "computed for this page") {

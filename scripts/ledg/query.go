@@ -2,12 +2,12 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -137,17 +137,19 @@ func neededArrays() string {
 }
 
 func (f *queryFlags) run(cmd *cobra.Command) error {
-	strategy, err := f.check()
+	if f.out != "" {
+		if err := regular.FolderOf(f.out); err != nil {
+			return err
+		}
+	}
+	strategy, err := f.divided(f.classes)
 	if err != nil {
 		return err
 	}
-	if err := f.checkOutput(strategy); err != nil {
+	if strategy, err = f.prepare(cmd.ErrOrStderr(), strategy); err != nil {
 		return err
 	}
-	if err := f.prepare(cmd.ErrOrStderr(), &strategy); err != nil {
-		return err
-	}
-	picks, err := poolfile.QuerySome(cmd.Context(), f.pool, strategy, f.n, f.subsample, f.stream())
+	picks, err := poolfile.QuerySome(cmd.Context(), f.pool, strategy, f.n, f.subsample, seed.New(f.seed, "query"))
 	if err != nil {
 		return f.byFlags(err)
 	}
@@ -156,9 +158,6 @@ func (f *queryFlags) run(cmd *cobra.Command) error {
 	}
 	return regular.WriteFile(f.out, func(w io.Writer) error { return f.writePicks(w, picks) })
 }
-
-// stream is what strategies draw from.
-func (f *queryFlags) stream() *rand.Rand { return seed.New(f.seed, "query") }
 
 // byFlags returns an error of a query with the names of its flags.
 func (f *queryFlags) byFlags(err error) error {
@@ -182,60 +181,39 @@ func separableNames() (names []string) {
 	return names
 }
 
-// checkOutput validates --out and --subsample before the file is opened.
-func (f *queryFlags) checkOutput(strategy active.Strategy) error {
-	divided, err := active.Divide(strategy, active.Division(f.domains))
-	if err != nil {
-		return usagef("--domains %q: want one of %s", f.domains, divisions())
-	}
-	name := f.strategy
-	if active.Division(f.domains) != active.Pooled {
-		name += " with --domains " + f.domains
-	}
-	separable := poolfile.Separable(divided)
+// prepare validates --subsample, and says what the strategy will not look at. It returns the strategy for
+// the pool's number of classes.
+func (f *queryFlags) prepare(say io.Writer, s active.Strategy) (active.Strategy, error) {
+	separable := poolfile.Separable(s)
 	switch {
-	case f.subsample < 0 || f.subsample > 0 && f.subsample < f.n:
-		return usagef("--subsample %d: want at least -n %d", f.subsample, f.n)
+	case f.subsample > 0 && f.subsample < f.n:
+		return nil, usagef("--subsample %d: want at least -n %d", f.subsample, f.n)
 	case f.subsample > 0 && separable:
-		return usagef("--subsample %d: %s reads pools of any size", f.subsample, name)
-	case f.out != "":
-		return regular.FolderOf(f.out)
+		return nil, usagef("--subsample %d: %s reads pools of any size", f.subsample, s.Name())
 	}
-	return nil
-}
-
-// prepare divides the strategy, and says what it will not look at.
-func (f *queryFlags) prepare(say io.Writer, s *active.Strategy) error {
 	shape, err := poolfile.ShapeOf(f.pool)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return usagef("--pool %s: %w", f.pool, fs.ErrNotExist)
-	case err != nil:
-		return err
+	if err != nil {
+		return nil, f.byFlags(err)
 	}
 	if shape.HeldOut > 0 {
 		fmt.Fprintf(say, "%s rows are of the splits val or test, and are not queried\n", humanize.Comma(int64(shape.HeldOut)))
 		shape.Rows -= shape.HeldOut
 	}
-	if p, ok := (*s).(active.ProbCover); ok && p.Classes == 0 {
-		p.Classes = shape.Classes
-		*s = p
+	if s, err = f.divided(cmp.Or(f.classes, shape.Classes)); err != nil {
+		return nil, err
 	}
-	if *s, err = active.Divide(*s, active.Division(f.domains)); err != nil {
-		return usagef("--domains %q: want one of %s", f.domains, divisions())
-	}
-	if shape.Rows > maxTogether && f.subsample == 0 && !poolfile.Separable(*s) {
-		return usagef("--pool %s: %s compares all rows, and %s are too many: --subsample %d draws that many", f.pool, f.strategy, humanize.Comma(int64(shape.Rows)), maxTogether/10)
+	if shape.Rows > maxTogether && f.subsample == 0 && !separable {
+		return nil, usagef("--pool %s: %s compares all rows, and %s are too many: --subsample %d draws that many", f.pool, f.strategy, humanize.Comma(int64(shape.Rows)), maxTogether/10)
 	}
 	if f.subsample > 0 {
 		shape.Rows = min(shape.Rows, f.subsample)
 	}
-	if l, ok := (*s).(active.Limited); ok {
+	if l, ok := s.(active.Limited); ok {
 		if note := l.Limits(f.n, shape.Rows, shape.Features); note != "" {
 			fmt.Fprintln(say, note)
 		}
 	}
-	return nil
+	return s, nil
 }
 
 // divisions lists the values of --domains.
@@ -247,17 +225,20 @@ func divisions() string {
 	return strings.Join(names, ", ")
 }
 
-// check validates the flags before the file is opened.
-func (f *queryFlags) check() (active.Strategy, error) {
+// divided is the strategy of the flags, for a number of classes.
+func (f *queryFlags) divided(classes int) (active.Strategy, error) {
 	c, err := config.Resolve(config.Spec{Target: config.NoTarget, Preset: config.Preset(f.preset)})
 	if err != nil {
 		return nil, settingError(err)
 	}
-	o := c.Exploration.Options(f.seed, f.classes)
+	o := c.Exploration.Options(f.seed, classes)
 	o.Weights, o.Radius, o.WithoutBias = active.Gammas(f.gamma1, f.gamma2), f.radius, !f.bias
 	strategy, err := active.ByName(f.strategy, o)
 	if err != nil {
 		return nil, usagef("--strategy %q: want one of %s", f.strategy, strings.Join(active.Names(), ", "))
+	}
+	if strategy, err = active.Divide(strategy, active.Division(f.domains)); err != nil {
+		return nil, usagef("--domains %q: want one of %s", f.domains, divisions())
 	}
 	return strategy, nil
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // normal is a stream of normally distributed float32.
@@ -46,12 +47,9 @@ func largePool(t *testing.T, path string, rows int) {
 		}
 		return b
 	}
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fatal.Get(os.Create(path))(t)
 	defer f.Close()
-	err = safetensors.Write(f, []safetensors.Entry{
+	fatal.If(t, safetensors.Write(f, []safetensors.Entry{
 		{Name: "features", DType: safetensors.Float32, Shape: []int{rows, dim}, From: stream(1, 1)},
 		{Name: "class_logits", DType: safetensors.Float32, Shape: []int{rows, classes}, From: stream(2, 3)},
 		{Name: "domain_logits", DType: safetensors.Float32, Shape: []int{rows, domains}, From: stream(3, 3)},
@@ -59,10 +57,7 @@ func largePool(t *testing.T, path string, rows int) {
 		{Name: "labelled_features", DType: safetensors.Float32, Shape: []int{labelled, dim}, From: stream(4, 1)},
 		{Name: "labelled_labels", DType: safetensors.Int32, Shape: []int{labelled}, Data: cycle(labelled, classes)},
 		{Name: "labelled_domains", DType: safetensors.Int32, Shape: []int{labelled}, Data: cycle(labelled, domains)},
-	}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, nil))
 }
 
 // A query of a pool of LEDG_ROWS rows, 3 GB for ten million, stays below 4 GB of memory; it prints

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // writeTestPool writes a pool of three samples. Row 0 is best by every score, row 1 worst except
@@ -18,26 +19,19 @@ func writeTestPool(t *testing.T, dir string) {
 	t.Helper()
 	raw := func(values any) []byte {
 		var b bytes.Buffer
-		if err := binary.Write(&b, binary.LittleEndian, values); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, binary.Write(&b, binary.LittleEndian, values))
 		return b.Bytes()
 	}
 	var b bytes.Buffer
-	err := safetensors.Write(&b, []safetensors.Entry{
+	fatal.If(t, safetensors.Write(&b, []safetensors.Entry{
 		{Name: "features", DType: safetensors.Float32, Shape: []int{3, 2}, Data: raw([]float32{0, 1, 1, 1, 1, 0})},
 		{Name: "class_probs", DType: safetensors.Float64, Shape: []int{3, 2}, Data: raw([]float64{0.5, 0.5, 1, 0, 0.75, 0.25})},
 		{Name: "domain_probs", DType: safetensors.Float64, Shape: []int{3, 2}, Data: raw([]float64{1, 0, 0.5, 0.5, 0.25, 0.75})},
 		{Name: "labelled_features", DType: safetensors.Float32, Shape: []int{1, 2}, Data: raw([]float32{2, 0})},
 		{Name: "labelled_labels", DType: safetensors.Int64, Shape: []int{1}, Data: raw([]int64{1})},
 		{Name: "labelled_domains", DType: safetensors.Int32, Shape: []int{1}, Data: raw([]int32{0})},
-	}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "pool.safetensors"), b.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	}, nil))
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "pool.safetensors"), b.Bytes(), 0o666))
 }
 
 func TestQuery(t *testing.T) {
@@ -99,13 +93,8 @@ func TestQueryPresets(t *testing.T) {
 func TestQueryErrors(t *testing.T) {
 	dir := t.TempDir()
 	writeTestPool(t, dir)
-	data, err := os.ReadFile(filepath.Join(dir, "pool.safetensors"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "cut.safetensors"), data[:len(data)-1], 0o666); err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(os.ReadFile(filepath.Join(dir, "pool.safetensors")))(t)
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "cut.safetensors"), data[:len(data)-1], 0o666))
 	for _, c := range []struct {
 		args   string
 		status int
@@ -142,12 +131,8 @@ func TestQuerySubsample(t *testing.T) {
 	dir := t.TempDir()
 	n := maxTogether + 1
 	var b bytes.Buffer
-	if err := safetensors.Write(&b, []safetensors.Entry{{Name: "features", DType: safetensors.Float32, Shape: []int{n, 1}, Data: make([]byte, 4*n)}}, nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "pool.safetensors"), b.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, safetensors.Write(&b, []safetensors.Entry{{Name: "features", DType: safetensors.Float32, Shape: []int{n, 1}, Data: make([]byte, 4*n)}}, nil))
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "pool.safetensors"), b.Bytes(), 0o666))
 	args := []string{"query", "--pool", "pool.safetensors", "-n", "5", "--strategy", "coreset"}
 	if _, stderr, status := call(t, dir, args...); status != 2 || !strings.Contains(stderr, "and 1,000,001 are too many: --subsample 100000 draws that many") || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("status %d, %s", status, stderr)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ledg-go/ledg/internal/fatal"
 	"github.com/ledg-go/ledg/plots"
 )
 
@@ -21,10 +22,7 @@ func TestFiguresOfPages(t *testing.T) {
 	for name, draw := range map[string]func(*testing.T) *plots.Grid{
 		"new-site": newSiteFigure, "coverage": coverageFigure, "calibration": calibrationFigure, "networks": networksFigure,
 	} {
-		svg, err := draw(t).Encode("svg")
-		if err != nil {
-			t.Fatal(err)
-		}
+		svg := fatal.Get(draw(t).Encode("svg"))(t)
 		if len(svg) > 150_000 {
 			t.Errorf("%s.svg: %d bytes, want at most 150 kB", name, len(svg))
 		}
@@ -33,9 +31,7 @@ func TestFiguresOfPages(t *testing.T) {
 			if out != "" {
 				path = filepath.Join(out, name+".svg")
 			}
-			if err := os.WriteFile(path, svg, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.WriteFile(path, svg, 0o666))
 			continue
 		}
 		if old, err := os.ReadFile(path); err != nil || !bytes.Equal(old, svg) {
@@ -60,10 +56,7 @@ func dotsOf(t *testing.T, d plots.DotsData, note string) *plots.Grid {
 	t.Helper()
 	theme := plots.Print()
 	theme.Text = true
-	g, err := plots.Dots(theme, d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := fatal.Get(plots.Dots(theme, d))(t)
 	g.Note = note
 	return g
 }
@@ -87,15 +80,9 @@ func newSiteFigure(t *testing.T) *plots.Grid {
 
 // coverageFigure draws coverage.csv: intervals that are printed above, others below.
 func coverageFigure(t *testing.T) *plots.Grid {
-	f, err := os.Open(filepath.Join(resultsDir, "coverage.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fatal.Get(os.Open(filepath.Join(resultsDir, "coverage.csv")))(t)
 	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := fatal.Get(csv.NewReader(f).ReadAll())(t)
 	shorter := strings.NewReplacer(" images", "", ", each class, withdrawn: Wilson's", ",\nclass, Wilson", "withdrawn: ", "", " of a site", "", " on a site", "",
 		", each ", ",\n", "cross-validation, ", "folds,\n", "left-out sites pooled, as a new site", "left-out\npooled", "range over left-out sites, as a new site", "left-out\nrange")
 	var printed, withdrawn groupsOf
@@ -160,10 +147,7 @@ var bold = regexp.MustCompile(`\*\*`)
 // tableOf returns the cells of the table on a results page whose first column has this name.
 func tableOf(t *testing.T, page, column string) (rows [][]string) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(resultsDir, page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(os.ReadFile(filepath.Join(resultsDir, page)))(t)
 	_, table, ok := strings.Cut(string(data), "\n| "+column+" |")
 	table, _, _ = strings.Cut(table, "\n\n")
 	for i, line := range strings.Split(table, "\n") {
@@ -184,9 +168,5 @@ func tableOf(t *testing.T, page, column string) (rows [][]string) {
 
 func numeral(t *testing.T, s string) float64 {
 	t.Helper()
-	v, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
+	return fatal.Get(strconv.ParseFloat(s, 64))(t)
 }

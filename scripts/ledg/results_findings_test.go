@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 var linkedText = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
@@ -19,10 +21,7 @@ func TestFindingsOfReadme(t *testing.T) {
 		t.Fatalf("%d, %s", status, stderr)
 	}
 	path := filepath.Join(root, "README.md")
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(os.ReadFile(path))(t)
 	_, section, _ := strings.Cut(string(data), "\n## Findings\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	want, got := tableLines(stdout), tableLines(section)
@@ -49,9 +48,7 @@ func TestFindingsOfReadme(t *testing.T) {
 		}
 	}
 	if fresh != string(data) {
-		if err := os.WriteFile(path, []byte(fresh), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(path, []byte(fresh), 0o666))
 	}
 }
 

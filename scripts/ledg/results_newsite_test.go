@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 var (
@@ -28,10 +29,7 @@ type siteGains map[string][]float64
 // newSiteGains reads the records of adapting to a new domain of PACS.
 func newSiteGains(t *testing.T) siteGains {
 	t.Helper()
-	f, err := os.Open(filepath.Join(resultsDir, "new-site", "pacs.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fatal.Get(os.Open(filepath.Join(resultsDir, "new-site", "pacs.jsonl")))(t)
 	defer f.Close()
 	gains := siteGains{}
 	s := bufio.NewScanner(f)
@@ -41,18 +39,14 @@ func newSiteGains(t *testing.T) siteGains {
 			Run, Target string
 			Adapted     map[string]struct{ Before, After float64 }
 		}
-		if err := json.Unmarshal(s.Bytes(), &r); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, json.Unmarshal(s.Bytes(), &r))
 		budget := strings.Replace(budgetOfRun.FindStringSubmatch(r.Run)[1], "pct", "%", 1)
 		for name, a := range r.Adapted {
 			key := name + " " + budget + " " + r.Target
 			gains[key] = append(gains[key], 100*(a.After-a.Before))
 		}
 	}
-	if err := s.Err(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.Err())
 	return gains
 }
 
@@ -69,10 +63,7 @@ func (g siteGains) over(t *testing.T, selection, budget, target string) result.S
 // The table of gains on a new domain is what its records say: means over seeds on each target,
 // then the mean and its interval over targets.
 func TestNewSiteTable(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join(resultsDir, "new-site.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := fatal.Get(os.ReadFile(filepath.Join(resultsDir, "new-site.md")))(t)
 	gains := newSiteGains(t)
 	for _, selection := range newSiteSelections {
 		for _, budget := range newSiteBudgets {
@@ -87,10 +78,7 @@ func TestNewSiteTable(t *testing.T) {
 				means = append(means, over.Mean)
 				row += fmt.Sprintf(" %+.1f |", over.Mean)
 			}
-			over, err := result.Summarize(means)
-			if err != nil {
-				t.Fatal(err)
-			}
+			over := fatal.Get(result.Summarize(means))(t)
 			row += fmt.Sprintf(" %d of 4 | %+.1f (%.1f to %.1f) |", favour, over.Mean, over.Low, over.High)
 			if !strings.Contains(string(page), row+"\n") {
 				t.Errorf("the page does not have\n%s", row)

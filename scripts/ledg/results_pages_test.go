@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 var pageHeading = regexp.MustCompile(`(?m)^#+ (.*)$`)
@@ -17,10 +19,7 @@ func TestResultsPagesHaveTheirParts(t *testing.T) {
 		if filepath.Base(page) == "README.md" {
 			continue
 		}
-		data, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := fatal.Get(os.ReadFile(page))(t)
 		text := string(data)
 		paragraphs := strings.Split(text, "\n\n")
 		if len(paragraphs) < 3 || !strings.HasPrefix(paragraphs[2], "**") {

@@ -10,15 +10,13 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // resultsFile returns the text of a file in notebooks/results.
 func resultsFile(t *testing.T, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(resultsDir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(os.ReadFile(filepath.Join(resultsDir, name)))(t)
 	return string(data)
 }
 
@@ -54,10 +52,7 @@ func TestTablesOfFiles(t *testing.T) {
 // recordsOf reads a CSV file beside the results pages, without its header.
 func recordsOf(t *testing.T, name string) [][]string {
 	t.Helper()
-	rows, err := csv.NewReader(strings.NewReader(resultsFile(t, name))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := fatal.Get(csv.NewReader(strings.NewReader(resultsFile(t, name))).ReadAll())(t)
 	return rows[1:]
 }
 
@@ -68,10 +63,7 @@ func TestCalibrationTable(t *testing.T) {
 	for _, r := range rows {
 		data, target, _ := strings.Cut(r[0], ", ")
 		dir := map[string]string{"PACS": "pacs/left-out", "glyphs": "glyphs-left-out"}[data]
-		run, err := result.OpenRun(filepath.Join(resultsDir, dir, strings.ReplaceAll(target, " ", "_")))
-		if err != nil {
-			t.Fatal(err)
-		}
+		run := fatal.Get(result.OpenRun(filepath.Join(resultsDir, dir, strings.ReplaceAll(target, " ", "_"))))(t)
 		if got := fmt.Sprintf("%.2f", 100*run.Result.Accuracy.LastEpoch.TargetAccuracy); got != r[1] || run.Config.Seed != 1 {
 			t.Errorf("%s: accuracy %s, the page has %s", r[0], got, r[1])
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ledg-go/ledg/internal/fatal"
 	"github.com/ledg-go/ledg/internal/testall"
 )
 
@@ -24,10 +25,7 @@ func TestResultsAreWhatTheirCommandsPrint(t *testing.T) {
 	root := filepath.Join("..", "..")
 	tables := 0
 	for _, page := range resultsPages(t, root) {
-		data, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := fatal.Get(os.ReadFile(page))(t)
 		text := string(data)
 		fresh := text
 		for i, at := range tableRows.FindAllStringIndex(text, -1) {
@@ -65,9 +63,7 @@ func TestResultsAreWhatTheirCommandsPrint(t *testing.T) {
 			}
 		}
 		if fresh != text {
-			if err := os.WriteFile(page, []byte(fresh), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.WriteFile(page, []byte(fresh), 0o666))
 		}
 	}
 	if tables < 7 {

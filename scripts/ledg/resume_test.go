@@ -12,6 +12,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/shell"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // The command that ledg prints goes on with the weights, the cache and the backend that
@@ -21,9 +22,7 @@ func TestResumeRemembers(t *testing.T) {
 	root := flat(t)
 	ledg := func(args ...string) {
 		t.Helper()
-		if _, stderr, status := call(t, dir, args...); status != 0 {
-			t.Fatalf("%v: status %d, stderr %s", args, status, stderr)
-		}
+		works(t, dir, args...)
 	}
 	ledg(tiny("a", "--method", "uniform-ce", "--epochs", "1", "--quiet", "--cache", "cache")...)
 	ledg("export", "a", "--out", "w.safetensors")
@@ -41,17 +40,11 @@ func TestResumeRemembers(t *testing.T) {
 		{"--target night", "--target: the run has none, the command has night, and a run continues with its own settings: begin a new run"},
 		{"--weights none", "--weights: the run has w.safetensors (glyphs"},
 	} {
-		stdout, stderr, status := call(t, dir, append(slices.Clone(again), strings.Fields(c.flags)...)...)
-		checkError(t, c.want, 2, stdout, stderr, status)
+		refused(t, c.want, 2, dir, append(slices.Clone(again), strings.Fields(c.flags)...)...)
 	}
-	if err := os.Rename(filepath.Join(dir, "w.safetensors"), filepath.Join(dir, "v.safetensors")); err != nil {
-		t.Fatal(err)
-	}
-	stdout, stderr, status := call(t, dir, again...)
-	checkError(t, "--weights: the run began with w.safetensors", 2, stdout, stderr, status)
-	if err := os.Rename(filepath.Join(dir, "v.safetensors"), filepath.Join(dir, "w.safetensors")); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Rename(filepath.Join(dir, "w.safetensors"), filepath.Join(dir, "v.safetensors")))
+	refused(t, "--weights: the run began with w.safetensors", 2, dir, again...)
+	fatal.If(t, os.Rename(filepath.Join(dir, "v.safetensors"), filepath.Join(dir, "w.safetensors")))
 	if stdout, stderr, status := call(t, t.TempDir(), again...); status != 0 || strings.Contains(stderr, "backend go") {
 		t.Errorf("status %d, stdout %s, stderr %s: what computes is said once, when a run begins", status, stdout, stderr)
 	}
@@ -68,16 +61,12 @@ func TestSpecifiedLabelsAreCopied(t *testing.T) {
 	lines := "id,label\ndawn/cat 0.png,cat\nday/dog 1.png,dog\nnight/cat 2.png,cat\nnight/dog 3.png,dog\n"
 	write := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(list, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(list, []byte(text), 0o666))
 	}
 	write(lines)
 	begin := []string{"train", "--dataset", "folder", "--root", root, "--labels", list, "--target", "none", "--oracle", "ask", "--method", "uniform-ce",
 		"--budget", "4", "--epochs", "1", "--width", "4", "--image-size", "16", "--backend", "go", "--cache", filepath.Join(dir, "cache"), "--out", out, "--quiet"}
-	if _, stderr, status := call(t, dir, begin...); status != 0 {
-		t.Fatalf("status %d, stderr %s", status, stderr)
-	}
+	works(t, dir, begin...)
 	write(strings.Replace(lines, "dawn/cat 0.png,cat", "dawn/cat 0.png,dog", 1))
 	use := func() {
 		t.Helper()
@@ -85,9 +74,7 @@ func TestSpecifiedLabelsAreCopied(t *testing.T) {
 			{"predict", out, "--images", filepath.Join(root, "dawn"), "--out", filepath.Join(t.TempDir(), "p.csv"), "--quiet"},
 			{"export", out, "--out", filepath.Join(t.TempDir(), "m.onnx")},
 		} {
-			if stdout, stderr, status := call(t, dir, args...); status != 0 {
-				t.Errorf("%v: status %d, stdout %s, stderr %s", args, status, stdout, stderr)
-			}
+			works(t, dir, args...)
 		}
 	}
 	use()
@@ -96,15 +83,10 @@ func TestSpecifiedLabelsAreCopied(t *testing.T) {
 	if want := shell.Line("ledg", "extend", out, "--labels", list) + " trains a new run with the current labels"; !strings.Contains(stderr, want) {
 		t.Errorf("stderr has no %q: %s", want, stderr)
 	}
-	stdout, stderr, status = call(t, dir, "train", "--resume", "--out", out, "--quiet", "--labels", list)
-	checkError(t, "--labels: the run has ", 2, stdout, stderr, status)
-	if err := os.Remove(list); err != nil {
-		t.Fatal(err)
-	}
+	refused(t, "--labels: the run has ", 2, dir, "train", "--resume", "--out", out, "--quiet", "--labels", list)
+	fatal.If(t, os.Remove(list))
 	use()
-	if _, stderr, status := call(t, dir, "train", "--resume", "--out", out, "--quiet"); status != 0 {
-		t.Errorf("the list is gone: status %d, stderr %s", status, stderr)
-	}
+	works(t, dir, "train", "--resume", "--out", out, "--quiet")
 }
 
 // Without the images that it was trained on a run predicts what it does with them, and is
@@ -115,52 +97,35 @@ func TestUseWithoutTheImages(t *testing.T) {
 	for _, domain := range []string{"dawn", "day", "night"} { // where all images have a class some are for validation
 		for i := range 12 {
 			class := []string{"cat", "dog"}[i%2]
-			if err := os.MkdirAll(filepath.Join(root, domain, class), 0o777); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.MkdirAll(filepath.Join(root, domain, class), 0o777))
 			name := fmt.Sprintf("%s %d.png", class, i)
-			if err := os.Rename(filepath.Join(root, domain, name), filepath.Join(root, domain, class, name)); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.Rename(filepath.Join(root, domain, name), filepath.Join(root, domain, class, name)))
 			for k := 0; k < 21 && domain != "night"; k++ { // as many as a temperature needs
-				if err := os.Link(filepath.Join(root, domain, class, name), filepath.Join(root, domain, class, fmt.Sprint(k, " ", name))); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, os.Link(filepath.Join(root, domain, class, name), filepath.Join(root, domain, class, fmt.Sprint(k, " ", name))))
 			}
 		}
 	}
 	images := filepath.Join(dir, "new")
-	if err := os.CopyFS(images, os.DirFS(filepath.Join(root, "night"))); err != nil {
-		t.Fatal(err)
-	}
-	if _, stderr, status := call(t, dir, "train", "--dataset", "folder", "--root", root, "--target", "night", "--method", "uniform-ce",
-		"--budget", "8", "--epochs", "2", "--width", "4", "--image-size", "16", "--backend", "go", "--cache", filepath.Join(dir, "cache"), "--out", out, "--quiet"); status != 0 {
-		t.Fatalf("status %d, stderr %s", status, stderr)
-	}
+	fatal.If(t, os.CopyFS(images, os.DirFS(filepath.Join(root, "night"))))
+	works(t, dir, "train", "--dataset", "folder", "--root", root, "--target", "night", "--method", "uniform-ce",
+		"--budget", "8", "--epochs", "2", "--width", "4", "--image-size", "16", "--backend", "go", "--cache", filepath.Join(dir, "cache"), "--out", out, "--quiet")
 	use := func(more ...string) string {
 		t.Helper()
 		ledg := func(args ...string) {
-			if stdout, stderr, status := call(t, dir, append(args, more...)...); status != 0 {
-				t.Fatalf("%v: status %d, stdout %s, stderr %s", args, status, stdout, stderr)
-			}
+			works(t, dir, append(args, more...)...)
 		}
 		csv := filepath.Join(t.TempDir(), "p.csv")
 		ledg("predict", out, "--images", images, "--out", csv, "--quiet")
 		ledg("export", out, "--out", filepath.Join(t.TempDir(), "m.onnx"))
 		ledg("export", out, "--out", filepath.Join(t.TempDir(), "m.safetensors"))
-		b, err := os.ReadFile(csv)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := fatal.Get(os.ReadFile(csv))(t)
 		return string(b)
 	}
 	prediction := use("--root", root)
 	if strings.Count(prediction, "\n") != 13 {
 		t.Fatal(prediction)
 	}
-	if err := os.RemoveAll(root); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.RemoveAll(root))
 	again := use()
 	for i, line := range strings.Split(prediction, "\n") {
 		a, b := strings.Split(line, ","), strings.Split(strings.Split(again, "\n")[i], ",")
@@ -183,20 +148,13 @@ func TestReportOfNothingMeasured(t *testing.T) {
 	if _, stderr, status := call(t, dir, begin...); status != 3 {
 		t.Fatalf("status %d, stderr %s", status, stderr)
 	}
-	stdout, stderr, status := call(t, dir, "report", "mine", "--out", "mine.html")
-	checkError(t, "mine is unfinished, so there is nothing to report: ledg train --resume --out mine continues it", 1, stdout, stderr, status)
-	stdout, stderr, status = call(t, dir, "predict", "mine", "--images", root, "--out", "p.csv")
-	checkError(t, "mine is not trained yet: ledg train --resume --out mine continues it", 1, stdout, stderr, status)
+	refused(t, "mine is unfinished, so there is nothing to report: ledg train --resume --out mine continues it", 1, dir, "report", "mine", "--out", "mine.html")
+	refused(t, "mine is not trained yet: ledg train --resume --out mine continues it", 1, dir, "predict", "mine", "--images", root, "--out", "p.csv")
 	labelAll(t, filepath.Join(dir, "mine"))
 	for _, args := range [][]string{{"train", "--resume", "--out", "mine", "--quiet"}, {"report", "mine", "--out", "mine.html"}} {
-		if stdout, stderr, status := call(t, dir, args...); status != 0 {
-			t.Fatalf("%v: status %d, stdout %s, stderr %s", args, status, stdout, stderr)
-		}
+		works(t, dir, args...)
 	}
-	html, err := os.ReadFile(filepath.Join(dir, "mine.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	html := fatal.Get(os.ReadFile(filepath.Join(dir, "mine.html")))(t)
 	for _, want := range []string{"Its accuracy is unknown", "Least confident predictions", "<span>ledg</span> <span>extend</span> <span>mine</span>"} {
 		if !strings.Contains(string(html), want) {
 			t.Errorf("no %q", want)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -120,7 +121,6 @@ accuracy. ledg predict and ledg export accept the folder of a site in place of a
 	flags.Float64Var(&o.Until, "until", 0, "with --ask, query until the interval is this many points")
 	bound(flags, "[0, 1000000000]", "adapt", "audit")
 	bound(flags, "[1, 50)", "until")
-	flags.BoolVar(&o.PerDomain, "per-domain", false, "adapt on features standardised per site, from now on")
 	flags.BoolVar(&unadapted, "unadapted", false, "predict with the run's own head (--unadapted=false: adapted again)")
 	flags.StringSliceVar(&o.New, "new-class", nil, "class that the run does not know; repeatable")
 	flags.Uint64Var(&o.Seed, "seed", 1, "seed of a new site's audit set")
@@ -211,7 +211,8 @@ func newSiteTableCommand() *cobra.Command {
 		Example: `  ledg site table sites/north sites/south`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			rows := [][]string{{"site", "date", "images", "estimate", "before", "after", "gain", "audited"}}
+			out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			fmt.Fprintln(out, "site\tdate\timages\testimate\tbefore\tafter\tgain\taudited")
 			for _, dir := range args {
 				r, err := site.ReadReport(dir)
 				if errors.Is(err, fs.ErrNotExist) {
@@ -231,24 +232,10 @@ func newSiteTableCommand() *cobra.Command {
 					if v.After != nil {
 						row[5], row[6] = v.After.String(), fmt.Sprintf("%+.0f, %+.0f to %+.0f", 100*v.Gain.Share, 100*v.Gain.Low, 100*v.Gain.High)
 					}
-					rows = append(rows, row)
+					fmt.Fprintln(out, strings.Join(row, "\t"))
 				}
 			}
-			width := make([]int, len(rows[0]))
-			for _, row := range rows {
-				for k, cell := range row {
-					width[k] = max(width[k], len([]rune(cell)))
-				}
-			}
-			out := cmd.OutOrStdout()
-			for _, row := range rows {
-				var line strings.Builder
-				for k, cell := range row {
-					fmt.Fprintf(&line, "%-*s  ", width[k], cell)
-				}
-				fmt.Fprintln(out, strings.TrimRight(line.String(), " "))
-			}
-			return nil
+			return out.Flush()
 		},
 	}
 }

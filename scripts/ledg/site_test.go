@@ -14,23 +14,16 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // sketches writes images of the style that tiny leaves out to a folder, from one on; their
 // names begin with their classes, as answerAll wants it.
 func sketches(t *testing.T, dir string, from, to int) {
 	t.Helper()
-	d, truth, err := datasets.Glyphs(datasets.GlyphsConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := d.Domain("sketch")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	d, truth := fatal.Get2(datasets.Glyphs(datasets.GlyphsConfig{}))(t)
+	k := fatal.Get(d.Domain("sketch"))(t)
+	fatal.If(t, os.MkdirAll(dir, 0o777))
 	n := 0
 	for i, e := range d.Examples {
 		if e.Domain != k {
@@ -39,17 +32,9 @@ func sketches(t *testing.T, dir string, from, to int) {
 		if n++; n <= from || n > to {
 			continue
 		}
-		m, err := d.Image(i)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := os.Create(filepath.Join(dir, fmt.Sprintf("%s %d.png", d.Classes[truth.Class(i)], n)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := png.Encode(f, m.ToImage()); err != nil {
-			t.Fatal(err)
-		}
+		m := fatal.Get(d.Image(i))(t)
+		f := fatal.Get(os.Create(filepath.Join(dir, fmt.Sprintf("%s %d.png", d.Classes[truth.Class(i)], n))))(t)
+		fatal.If(t, png.Encode(f, m.ToImage()))
 		f.Close()
 	}
 }
@@ -69,8 +54,7 @@ func TestSite(t *testing.T) {
 	}
 	refuses := func(want string, wantStatus int, args ...string) {
 		t.Helper()
-		stdout, stderr, status := call(t, dir, args...)
-		checkError(t, want, wantStatus, stdout, stderr, status)
+		refused(t, want, wantStatus, dir, args...)
 	}
 	ledg("", tiny("run", "--quiet")...)
 	sketches(t, filepath.Join(dir, "north"), 0, 120)
@@ -78,7 +62,7 @@ func TestSite(t *testing.T) {
 	refuses("no audited images yet", 1, "predict", "sites/north", "--images", "north", "--out", "p.csv", "--abstain", "0.2", "--backend", "go")
 	refuses("is not a site", 1, "predict", "run", "--images", "north", "--out", "p.csv", "--abstain", "0.2", "--backend", "go")
 	refuses("trained on the labels of all its sites", 1, "predict", "run", "--images", "north", "--out", "p.csv", "--sets", "0.5", "--backend", "go")
-	refuses(`"2" for "--sets"`, 2, "predict", "run", "--images", "north", "--out", "p.csv", "--sets", "2", "--backend", "go")
+	refuses(`"2" for "--sets" flag: want above 0`, 2, "predict", "run", "--images", "north", "--out", "p.csv", "--sets", "2", "--backend", "go")
 	refuses("120 images are too few for 90 to adapt and an audit of 50", 1, "site", "--out", "sites/north", "--adapt", "90", "--backend", "go")
 	ledg("90 labels are queried: give them with ledg label sites/north", "site", "--out", "sites/north", "--adapt", "40", "--backend", "go")
 	args := []string{"label", "sites/north", "--by", "ann"}
@@ -95,9 +79,7 @@ func TestSite(t *testing.T) {
 	ledg("q.csv: 90 images", "label", "export", "sites/north", "--format", "csv", "--out", "q.csv")
 	id, _, _ := strings.Cut(strings.Split(read(t, filepath.Join(dir, "q.csv")), "\n")[1], ",")
 	class, _, _ := strings.Cut(id, " ")
-	if err := os.WriteFile(filepath.Join(dir, "a.csv"), []byte("id,label\n"+id+","+class+"\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "a.csv"), []byte("id,label\n"+id+","+class+"\n"), 0o666))
 	ledg("1 labels read, 1 of them new", "label", "import", "sites/north", "a.csv", "--format", "csv")
 	if n := labelAll(t, filepath.Join(dir, "sites", "north")); n != 89 {
 		t.Fatalf("%d questions", n)
@@ -114,10 +96,7 @@ func TestSite(t *testing.T) {
 	}
 	// The table of the site and ledg predict of the same photos agree.
 	rows := func(name string) map[string][]string {
-		list, err := csv.NewReader(strings.NewReader(read(t, filepath.Join(dir, name)))).ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := fatal.Get(csv.NewReader(strings.NewReader(read(t, filepath.Join(dir, name)))).ReadAll())(t)
 		out := map[string][]string{}
 		for _, row := range list {
 			out[filepath.Base(row[0])] = row
@@ -150,6 +129,6 @@ func TestSite(t *testing.T) {
 	refuses("give a run and --images", 2, "site", "run")
 	refuses(`--group: "(" is no regular expression`, 2, "site", "run", "--images", "north", "--group", "(")
 	refuses("was begun with the group rule", 1, "site", "--out", "sites/north", "--group", "^(.)", "--backend", "go")
-	refuses(`"0.5" for "--until"`, 2, "site", "--out", "sites/north", "--until", "0.5")
+	refuses(`"0.5" for "--until" flag: want at least 1`, 2, "site", "--out", "sites/north", "--until", "0.5")
 	refuses("has no report.json", 1, "site", "table", "run")
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/fatal"
 	"github.com/ledg-go/ledg/internal/testall"
 )
 
@@ -39,19 +40,12 @@ func TestSlurmArray(t *testing.T) {
 	s := startSlurm(t)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "array.yaml")
-	if err := os.WriteFile(file, []byte(slurmStudy), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(file, []byte(slurmStudy), 0o666))
 	whole, broken := filepath.Join(dir, "whole"), filepath.Join(dir, "broken")
 	flags := []string{"--backend", "go", "--cache", filepath.Join(dir, "cache")}
-	if _, stderr, status := call(t, dir, append([]string{"study", "run", file, "--dir", whole, "--quiet"}, flags...)...); status != 0 {
-		t.Fatalf("the whole study ends with %d: %s", status, stderr)
-	}
+	works(t, dir, append([]string{"study", "run", file, "--dir", whole, "--quiet"}, flags...)...)
 
-	script, err := filepath.Abs(filepath.Join("..", "slurm_study.sh"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := fatal.Get(filepath.Abs(filepath.Join("..", "slurm_study.sh")))(t)
 	submit := func() (job string) {
 		args := []string{"--parsable", "--array=0-1", "--cpus-per-task=1", "--mem=0", "--chdir=" + dir, script, file, "--dir", broken}
 		return strings.TrimSpace(s.run(t, "sbatch", append(args, flags...)...))
@@ -76,14 +70,8 @@ func TestSlurmArray(t *testing.T) {
 		}
 	}
 
-	want, err := report.Open(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := report.Open(broken)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := fatal.Get(report.Open(whole))(t)
+	got := fatal.Get(report.Open(broken))(t)
 	if len(got.Runs) != 6 || !reflect.DeepEqual(got.Runs, want.Runs) {
 		t.Fatalf("runs are %v, want %v", got.Runs, want.Runs)
 	}
@@ -101,10 +89,7 @@ func TestSlurmShards(t *testing.T) {
 	testall.Need(t, "starts a Slurm of its own")
 	s := startSlurm(t)
 	dir := t.TempDir()
-	script, err := filepath.Abs(filepath.Join("..", "slurm_parts.sh"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := fatal.Get(filepath.Abs(filepath.Join("..", "slurm_parts.sh")))(t)
 	embed := func(out string) []string {
 		return []string{"embed", "--dataset", "glyphs", "--net", "smallcnn", "--width", "4", "--weights", "none", "--size", "32", "--views", "8",
 			"--backend", "go", "--quiet", "--out", filepath.Join(dir, out)}
@@ -127,9 +112,7 @@ func TestSlurmShards(t *testing.T) {
 	}
 	job = submit()
 	s.run(t, "sbatch", "--cpus-per-task=1", "--mem=0", "--chdir="+dir, "--dependency=afterok:"+job, "--output=merge.log", "--wrap", ledg+" merge "+out)
-	if _, stderr, status := call(t, dir, embed("whole.safetensors")...); status != 0 {
-		t.Fatalf("the whole ends with %d: %s", status, stderr)
-	}
+	works(t, dir, embed("whole.safetensors")...)
 	waitFor(t, "the second array and the merge end", idle)
 	log, _ := os.ReadFile(filepath.Join(dir, "merge.log"))
 	got, err := os.ReadFile(out)
@@ -148,19 +131,13 @@ func recorded(t *testing.T, f *report.Folder, r result.PlannedRun) string {
 	if err != nil || out == nil {
 		t.Fatalf("%s is not finished: %v", r.Dir, err)
 	}
-	data, err := out.Result.Untimed()
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(out.Result.Untimed())(t)
 	text := string(data)
 	for _, rec := range out.Records {
 		rec.Time = result.Time{}
 		text += fmt.Sprintf("%+v\n", rec)
 	}
-	queries, err := os.ReadFile(filepath.Join(f.Path, r.Dir, result.QueriesFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	queries := fatal.Get(os.ReadFile(filepath.Join(f.Path, r.Dir, result.QueriesFile)))(t)
 	return text + string(queries)
 }
 
@@ -200,21 +177,13 @@ func startSlurm(t *testing.T) slurm {
 	if os.Geteuid() != 0 {
 		t.Skip("Slurm's daemons want to be root")
 	}
-	dir, err := os.MkdirTemp("", "slurm") // short, for munge's socket
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := fatal.Get(os.MkdirTemp("", "slurm"))(t) // short, for munge's socket
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	host, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	host := fatal.Get(os.Hostname())(t)
 	host, _, _ = strings.Cut(host, ".")
 	key := make([]byte, 1024)
 	rand.Read(key)
-	if err := os.WriteFile(filepath.Join(dir, "key"), key, 0o400); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "key"), key, 0o400))
 	conf := fmt.Sprintf(`ClusterName=test
 SlurmctldHost=%[2]s(127.0.0.1)
 SlurmUser=root
@@ -238,21 +207,14 @@ NodeName=%[2]s NodeAddr=127.0.0.1 CPUs=2 State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 `, dir, host, freePort(t), freePort(t))
 	path := filepath.Join(dir, "slurm.conf")
-	if err := os.WriteFile(path, []byte(conf), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path, []byte(conf), 0o666))
 	s := slurm{append(os.Environ(), "SLURM_CONF="+path, "LEDG="+ledg)}
 	daemon := func(name string, args ...string) {
 		cmd := exec.Command(name, args...)
 		cmd.Env = s.env
-		log, err := os.Create(filepath.Join(dir, name+".log"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		log := fatal.Get(os.Create(filepath.Join(dir, name+".log")))(t)
 		cmd.Stdout, cmd.Stderr = log, log
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, cmd.Start())
 		t.Cleanup(func() {
 			if t.Failed() {
 				text, _ := os.ReadFile(log.Name())
@@ -283,10 +245,7 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 // freePort returns a port that nobody listens on.
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := fatal.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	return l.Addr().(*net.TCPAddr).Port
 }

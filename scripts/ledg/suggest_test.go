@@ -11,19 +11,16 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // What an error suggests is quoted for the shell.
 func TestSuggestionsAreQuoted(t *testing.T) {
 	const dir, quoted = "my runs/it's", `'my runs/it'\''s'`
 	t.Chdir(t.TempDir())
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.MkdirAll(dir, 0o777))
 	untrained := checkpoint.Missing(dir, config.Config{})
-	if err := os.WriteFile(filepath.Join(dir, result.RecordsFile), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(filepath.Join(dir, result.RecordsFile), nil, 0o666))
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, c := range map[string]struct {

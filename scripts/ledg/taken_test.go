@@ -14,9 +14,7 @@ import (
 func TestTrainTakenAway(t *testing.T) {
 	dir := t.TempDir()
 	args := func(out string) []string { return tiny(out, "--epochs", "5", "--cache", filepath.Join(dir, "cache")) }
-	if _, stderr, status := call(t, dir, args("alone")...); status != 0 {
-		t.Fatalf("status %d, stderr %s", status, stderr)
-	}
+	works(t, dir, args("alone")...)
 	cmd := exec.Command(ledg, args("run")...)
 	cmd.Dir = dir
 	pipe, err := cmd.StderrPipe()
@@ -37,9 +35,7 @@ func TestTrainTakenAway(t *testing.T) {
 				cmd.Process.Kill()
 				t.Skip(err)
 			}
-			if _, stderr, status := call(t, dir, args("run")...); status != 0 {
-				t.Errorf("the new run: status %d, stderr %s", status, stderr)
-			}
+			works(t, dir, args("run")...)
 		}
 	}
 	cmd.Wait()

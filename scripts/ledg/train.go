@@ -2,9 +2,7 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,7 +17,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/learner/model"
-	"github.com/ledg-go/ledg/ceg/predict/photos"
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/artifact"
@@ -42,16 +39,10 @@ type trainFlags struct {
 	wait        bool
 	json, quiet bool
 	printConfig bool
-	// page serves the labelling page, and photos is the folder of images whose features the
-	// run is about.
-	page   bool
-	photos string
-	folder *datasets.Dataset
-	truth  datasets.Truth
+	page        bool       // serves the labelling page
+	photos      *photoStep // before a run on the features of a folder, else nil
 	// defaultPreset reports that no flag names the preset.
 	defaultPreset bool
-	// images is where the images are now of the features of a run that goes on.
-	images string
 }
 
 // newTrainCommand returns the command that runs the method.
@@ -123,8 +114,9 @@ func (f *trainFlags) spec(cmd *cobra.Command) (s config.Spec, w model.WeightArgs
 	return s, w, nil
 }
 
-// again reads the settings of a run that is to be made again. The flags must agree with them.
-func (f *trainFlags) again(specified map[string]any) (c config.Config, err error) {
+// again reads the settings of a run that is to be made again. The flags must agree with them. For a run on
+// the features of a folder, --dataset folder and --root say where its images are now.
+func (f *trainFlags) again(s config.Spec) (c config.Config, err error) {
 	fsys, err := result.FS(filepath.Dir(f.from))
 	if err == nil {
 		err = result.ReadConfig(fsys, filepath.Base(f.from), &c)
@@ -132,7 +124,16 @@ func (f *trainFlags) again(specified map[string]any) (c config.Config, err error
 	if err != nil {
 		return c, fmt.Errorf("--config %s: %w", f.from, err)
 	}
-	for path, v := range specified {
+	ofPhotos := c.Data.Dataset == datasets.FeaturesFile && onPhotos(s)
+	for _, path := range ofFiles {
+		if ofPhotos && s.Set[path] != nil {
+			return c, usagef("%s: %s is on features, which record it; leave it out", flagOf(path), f.out)
+		}
+	}
+	if ofPhotos {
+		delete(s.Set, "data.dataset")
+	}
+	for path, v := range s.Set {
 		row, err := config.Lookup(path)
 		if err != nil {
 			return c, settingError(err)
@@ -150,17 +151,10 @@ func (f *trainFlags) again(specified map[string]any) (c config.Config, err error
 		}
 	}
 	f.data.dataset = c.Data.Dataset
-	if f.goesOn() && f.data.root == "" { // it knows where its images are
+	if f.goesOn() && (f.data.root == "" || ofPhotos) { // it knows where its images or features are
 		return c, nil
 	}
 	return c, f.data.check()
-}
-
-// ofFeatures reports whether the run whose settings are taken is on features.
-func (f *trainFlags) ofFeatures() bool {
-	var c config.Config
-	fsys, err := result.FS(filepath.Dir(f.from))
-	return err == nil && result.ReadConfig(fsys, filepath.Base(f.from), &c) == nil && c.Data.Dataset == datasets.FeaturesFile
 }
 
 // goesOn reports whether the settings equal the settings of the resumed run.
@@ -199,45 +193,36 @@ func (f *trainFlags) config(cmd *cobra.Command) (c config.Config, w model.Weight
 		}
 	}
 	s, w, err := f.spec(cmd)
-	if err == nil && onPhotos(s) {
-		switch {
-		case f.from == "":
-			err = f.ofPhotos(cmd, s)
-		case f.ofFeatures(): // as they were when the run began
-			delete(s.Set, "data.dataset")
-			for _, path := range ofFiles {
-				if s.Set[path] != nil {
-					err = usagef("%s: %s is on features, which record it; leave it out", flagOf(path), f.out)
-				}
-			}
-			f.images, f.data.root = f.data.root, ""
-		}
-	}
 	switch {
 	case err != nil:
-	case f.from != "":
-		if c, err = f.again(s.Set); err == nil && f.goesOn() {
-			w, err = f.remember(w)
-		}
+	case f.from == "":
+		c, err = f.fresh(cmd, s)
 	default:
-		if err = f.data.check(); err == nil {
-			var o datasets.Options
-			if o, err = f.data.options(); err == nil {
-				err = f.data.recognise(&o)
-			}
-		}
-		if err == nil {
-			if f.data.layout != "" && f.photos == "" {
-				s.Set["data.layout"] = f.data.layout
-			}
-			c, err = config.Resolve(s)
-		}
-		f.defaultPreset = err == nil && s.Set["preset"] == nil
-		if idle := s.Idle(c); err == nil && idle != "" {
-			fmt.Fprintln(cmd.ErrOrStderr(), "note: "+idle)
+		if c, err = f.again(s); err == nil && f.goesOn() {
+			w, err = f.remember(w)
 		}
 	}
 	return c, w, settingError(err)
+}
+
+// fresh returns the config of a new run.
+func (f *trainFlags) fresh(cmd *cobra.Command, s config.Spec) (c config.Config, err error) {
+	if onPhotos(s) {
+		f.photos, err = newPhotoStep(cmd, f, s)
+	} else if _, err = f.data.layoutOptions(); f.data.layout != "" {
+		s.Set["data.layout"] = f.data.layout
+	}
+	if err != nil {
+		return c, err
+	}
+	f.defaultPreset = s.Set["preset"] == nil
+	if c, err = config.Resolve(s); err != nil {
+		return c, err
+	}
+	if idle := s.Idle(c); idle != "" {
+		fmt.Fprintln(cmd.ErrOrStderr(), "note: "+idle)
+	}
+	return c, nil
 }
 
 // remember fills in what the run that goes on was given where the flags say nothing. It
@@ -274,7 +259,7 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 	if err := f.mayWait(c); err != nil {
 		return err
 	}
-	options := ceg.Options{Dir: f.out, Resume: f.resume, Root: cmp.Or(f.data.root, f.images), SplitsDir: f.data.splits, Labels: f.data.labels, Columns: f.data.columns, FollowLinks: f.data.followLinks,
+	options := ceg.Options{Dir: f.out, Resume: f.resume, Root: f.data.root, SplitsDir: f.data.splits, Labels: f.data.labels, Columns: f.data.columns, FollowLinks: f.data.followLinks,
 		Backend: f.backend, CacheDir: f.cache, NoEstimate: f.noEstimate, Wait: f.wait}
 	if !f.printConfig { // which may be for another machine
 		if err := engine.Check(options.Backend); err != nil {
@@ -302,23 +287,11 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 	if !f.quiet {
 		sayRead(cmd.ErrOrStderr(), &f.data)
 	}
-	if f.photos != "" {
-		if err := f.checkPhotos(c, options.Dir); err != nil {
-			return trainError(cmd.Context(), err, options.Dir)
-		}
-		decoding, err := f.data.decoding()
-		if err != nil {
+	if f.photos != nil {
+		if options.Root, err = f.photos.features(cmd, f, c, options.Dir); err != nil {
 			return err
 		}
-		if options.Root, err = embedPhotos(cmd, f.photos, map[bool]string{true: "page", false: "features"}[f.page], photos.Options{By: datasets.Origin{Decoding: decoding, Exclude: f.data.exclude, Layout: f.data.layout, SiteRule: f.data.site}, Strict: f.data.strict, FollowLinks: f.data.followLinks, Group: c.Data.Group, Classes: c.Data.Classes, Backend: f.backend, CacheDir: f.cache}, f.quiet); err != nil {
-			return cli.BackendError(err)
-		}
 		options.KeepFeatures = true
-	}
-	if f.page {
-		p := newRunPage(cmd, options.Dir)
-		defer p.close()
-		options.Ready, options.Observe = p.show, p.observe
 	}
 	return f.train(cmd, c, options)
 }
@@ -336,8 +309,13 @@ func (f *trainFlags) mayWait(c config.Config) error {
 	return nil
 }
 
-// train runs, and prints the result.
+// train runs, beside the labelling page with --label, and prints the result.
 func (f *trainFlags) train(cmd *cobra.Command, c config.Config, options ceg.Options) error {
+	if f.page {
+		p := newRunPage(cmd, options.Dir)
+		defer p.close()
+		options.Ready, options.Observe = p.show, p.observe
+	}
 	stop := func() {}
 	if !f.quiet {
 		p := newProgress(cmd.ErrOrStderr())
@@ -416,48 +394,6 @@ func defaultDir(c config.Config, root string) (string, error) {
 		}, w)
 	}
 	return filepath.Join("runs", strings.Join(words, "-")), nil
-}
-
-// trainError says what to do about an error of a run.
-func trainError(ctx context.Context, err error, dir string) error {
-	var setting *config.Error
-	var awaiting *ceg.ErrAwaitingLabels
-	switch {
-	case errors.As(err, &awaiting):
-		return &awaitingError{awaiting, dir}
-	case errors.As(err, &setting):
-		return settingError(err)
-	case ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
-		return fmt.Errorf("interrupted; %s continues the run", shell.Line("ledg", "train", "--resume", "--out", dir))
-	case errors.Is(err, result.ErrUnfinished):
-		return fmt.Errorf("%w: --resume continues it, another --out begins a new run", err)
-	case errors.Is(err, result.ErrFinished):
-		return fmt.Errorf("%w: %s shows it, another --out begins a new run", err, shell.Line("ledg", "eval", dir))
-	case errors.Is(err, result.ErrForeign):
-		if _, statErr := os.Stat(filepath.Join(dir, result.ConfigFile)); statErr == nil {
-			return fmt.Errorf("%w; choose another --out, or give the same settings, --weights included", err)
-		}
-		return fmt.Errorf("%w; choose another --out", err)
-	}
-	return cli.BackendError(err)
-}
-
-// awaitingError ends the program with status 3: the run needs labels.
-type awaitingError struct {
-	labels *ceg.ErrAwaitingLabels
-	dir    string
-}
-
-func (e *awaitingError) Unwrap() error { return e.labels }
-
-// Error says which labels are missing and how to provide them.
-func (e *awaitingError) Error() string {
-	when := "before training"
-	if e.labels.Round > 0 {
-		when = fmt.Sprintf("of query %d", e.labels.Round)
-	}
-	return fmt.Sprintf("%d of the %d labels %s are needed: give them in a browser with %s, or in another tool with ledg label export and import; then %s continues",
-		len(e.labels.Queries), e.labels.Of, when, shell.Line("ledg", "label", e.dir), shell.Line("ledg", "train", "--resume", "--out", e.dir))
 }
 
 // exists reports whether there is something at a path.

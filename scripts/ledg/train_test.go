@@ -15,6 +15,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/predict/embedding/embeddingtest"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/calibration"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // tiny is a run of a second or two.
@@ -26,14 +27,8 @@ func tiny(out string, more ...string) []string {
 // untimed reads the run's result.json without its timing.
 func untimed(t *testing.T, dir string) string {
 	t.Helper()
-	r, err := result.ReadResult(os.DirFS(dir), result.ResultFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := r.Untimed()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fatal.Get(result.ReadResult(os.DirFS(dir), result.ResultFile))(t)
+	data := fatal.Get(r.Untimed())(t)
 	return string(data)
 }
 
@@ -68,10 +63,8 @@ func TestTrain(t *testing.T) {
 	if status != 0 || again != stdout {
 		t.Errorf("--resume of a finished run: status %d, stdout\n%s\nwant\n%s", status, again, stdout)
 	}
-	stdout, stderr, status = call(t, dir, args...)
-	checkError(t, "the directory holds a finished run: ledg eval "+out+" shows it", 1, stdout, stderr, status)
-	stdout, stderr, status = call(t, dir, append(slices.Clone(args), "--resume", "--seed", "2")...)
-	checkError(t, "--seed: the run has 1, the command has 2, and a run continues with its own settings: begin a new run with another --out", 2, stdout, stderr, status)
+	refused(t, "the directory holds a finished run: ledg eval "+out+" shows it", 1, dir, args...)
+	refused(t, "--seed: the run has 1, the command has 2, and a run continues with its own settings: begin a new run with another --out", 2, dir, append(slices.Clone(args), "--resume", "--seed", "2")...)
 
 	// Its config makes the same run again.
 	same := filepath.Join(dir, "same")
@@ -87,9 +80,7 @@ func TestTrain(t *testing.T) {
 	if status != 0 || stderr != "" || stdout != table {
 		t.Errorf("status %d, stderr %q, stdout\n%s\nwant\n%s", status, stderr, stdout, table)
 	}
-	if stdout, stderr, status := call(t, dir, "compare", out, other); status != 0 || !strings.Contains(stdout, "Random + cross-entropy, upfront") {
-		t.Errorf("compare: status %d, stderr %q, stdout\n%s", status, stderr, stdout)
-	}
+	prints(t, "Random + cross-entropy, upfront", dir, "compare", out, other)
 	// Equal seeds start from equal labels, whatever the method.
 	if a, b := firstLabels(t, out), firstLabels(t, other); !slices.Equal(a, b) {
 		t.Errorf("starting labels differ:\n%q\n%q", a, b)
@@ -127,8 +118,7 @@ func TestTrainFromWeights(t *testing.T) {
 		}
 	}
 	again := []string{"train", "--config", "b/config.json", "--backend", "go", "--quiet", "--cache", "cache", "--out", "c"}
-	stdout, stderr, status := call(t, dir, again...)
-	checkError(t, "--weights: the run began with w.safetensors (glyphs (", 2, stdout, stderr, status)
+	refused(t, "--weights: the run began with w.safetensors (glyphs (", 2, dir, again...)
 	ledg(append(again, "--weights", "w.safetensors")...)
 	if got, want := untimed(t, filepath.Join(dir, "c")), untimed(t, filepath.Join(dir, "b")); got != want {
 		t.Errorf("made again from the weights:\n%s\nwant\n%s", got, want)
@@ -138,10 +128,7 @@ func TestTrainFromWeights(t *testing.T) {
 // firstLabels returns the IDs of a run's round 0.
 func firstLabels(t *testing.T, dir string) []string {
 	t.Helper()
-	queries, err := result.ReadQueries(os.DirFS(dir), result.QueriesFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	queries := fatal.Get(result.ReadQueries(os.DirFS(dir), result.QueriesFile))(t)
 	var ids []string
 	for _, q := range queries {
 		if q.Round == 0 {
@@ -163,27 +150,18 @@ func TestTrainInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	cache := filepath.Join(dir, "cache")
 	whole, halved := filepath.Join(dir, "whole"), filepath.Join(dir, "halved")
-	if _, stderr, status := call(t, dir, tiny(whole, "--epochs", "6", "--quiet", "--cache", cache)...); status != 0 {
-		t.Fatalf("status %d, stderr %s", status, stderr)
-	}
+	works(t, dir, tiny(whole, "--epochs", "6", "--quiet", "--cache", cache)...)
 
 	cmd := exec.Command(ledg, tiny(halved, "--epochs", "6", "--cache", cache)...)
 	cmd.Dir = dir
-	pipe, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	pipe := fatal.Get(cmd.StderrPipe())(t)
+	fatal.If(t, cmd.Start())
 	var last string
 	lines := bufio.NewScanner(pipe)
 	for lines.Scan() {
 		last = lines.Text()
 		if strings.HasPrefix(last, "epoch 2/6") {
-			if err := cmd.Process.Signal(os.Interrupt); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, cmd.Process.Signal(os.Interrupt))
 		}
 	}
 	cmd.Wait()
@@ -193,12 +171,9 @@ func TestTrainInterrupted(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(halved, result.DoneFile)); err == nil {
 		t.Fatal("an interrupted run counts as finished")
 	}
-	stdout, stderr, status := call(t, dir, tiny(halved, "--epochs", "6", "--cache", cache)...)
-	checkError(t, "the directory holds an unfinished run: --resume continues it", 1, stdout, stderr, status)
+	refused(t, "the directory holds an unfinished run: --resume continues it", 1, dir, tiny(halved, "--epochs", "6", "--cache", cache)...)
 
-	if _, stderr, status := call(t, dir, tiny(halved, "--epochs", "6", "--cache", cache, "--resume", "--json")...); status != 0 {
-		t.Fatalf("status %d, stderr %s", status, stderr)
-	}
+	works(t, dir, tiny(halved, "--epochs", "6", "--cache", cache, "--resume", "--json")...)
 	if got, want := untimed(t, halved), untimed(t, whole); got != want {
 		t.Errorf("the resumed run's result is\n%s\nwant\n%s", got, want)
 	}
@@ -214,21 +189,11 @@ func TestTrainInterrupted(t *testing.T) {
 func TestTrainErrors(t *testing.T) {
 	dir := t.TempDir()
 	root := photoFolder(t)
-	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(dir, "thesis"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "thesis", "main.tex"), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(dir, "future"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "future", "config.json"), []byte(`{"format": 9}`), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o666))
+	fatal.If(t, os.Mkdir(filepath.Join(dir, "thesis"), 0o777))
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "thesis", "main.tex"), nil, 0o666))
+	fatal.If(t, os.Mkdir(filepath.Join(dir, "future"), 0o777))
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "future", "config.json"), []byte(`{"format": 9}`), 0o666))
 	config, _ := filepath.Abs(filepath.Join("..", "..", "notebooks", "results", "glyphs", "glyphs-sketch-ceg-authors-5pct-s1-e12e2afbff", "config.json"))
 	weights, _ := filepath.Abs(filepath.Join("..", "..", "ceg", "nets", "weights", "testdata", "tiny.safetensors"))
 	for _, tt := range []struct {
@@ -257,8 +222,7 @@ func TestTrainErrors(t *testing.T) {
 		{"out is of another version", tiny("future", "--resume"), 1, "config.json: it has format 9; this version of ledg reads format 1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			stdout, stderr, status := call(t, dir, append(tt.args, "--quiet")...)
-			checkError(t, tt.want, tt.status, stdout, stderr, status)
+			refused(t, tt.want, tt.status, dir, append(tt.args, "--quiet")...)
 		})
 	}
 }
@@ -268,21 +232,13 @@ func TestTrainErrors(t *testing.T) {
 func TestTrainTruncatedImage(t *testing.T) {
 	dir, root := t.TempDir(), photoFolder(t)
 	broken := filepath.Join(root, "day", "dog", "2.png")
-	image, err := os.ReadFile(broken)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(broken, 40); err != nil {
-		t.Fatal(err)
-	}
+	image := fatal.Get(os.ReadFile(broken))(t)
+	fatal.If(t, os.Truncate(broken, 40))
 	args := []string{"train", "--dataset", "folder", "--root", root, "--target", "night", "--budget", "3", "--epochs", "1",
 		"--width", "4", "--image-size", "16", "--backend", "go", "--out", "run", "--cache", "cache", "--quiet", "--json", "--strict"}
+	refused(t, "day/dog/2.png", 1, dir, args...)
+	fatal.If(t, os.WriteFile(broken, image, 0o666))
 	stdout, stderr, status := call(t, dir, args...)
-	checkError(t, "day/dog/2.png", 1, stdout, stderr, status)
-	if err := os.WriteFile(broken, image, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	stdout, stderr, status = call(t, dir, args...)
 	var r result.Result
 	if err := json.Unmarshal([]byte(stdout), &r); err != nil || status != 0 || r.Labels != 3 {
 		t.Errorf("status %d, stderr %q, stdout %q, %v", status, stderr, stdout, err)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A photo with an EXIF orientation counts as the upright photo that a viewer shows, in training,
@@ -16,29 +18,16 @@ func TestUpright(t *testing.T) {
 	dir := t.TempDir()
 	root := photoFolder(t)
 	for to, from := range map[string]string{"night/cat/turned.png": "png_6.png", "night/cat/upright.png": "png_6.want.png"} {
-		data, err := os.ReadFile(filepath.Join("../../datasets/rgb/testdata/photo", from))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(root, to), data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		data := fatal.Get(os.ReadFile(filepath.Join("../../datasets/rgb/testdata/photo", from)))(t)
+		fatal.If(t, os.WriteFile(filepath.Join(root, to), data, 0o666))
 	}
-	stdout, stderr, status := call(t, dir, "data", "check", "--dataset", "folder", "--root", root)
-	if status != 0 || !strings.Contains(stdout, "1 photo with an EXIF orientation is turned upright") {
-		t.Errorf("status %d, %s%s", status, stdout, stderr)
-	}
+	prints(t, "1 photo with an EXIF orientation is turned upright", dir, "data", "check", "--dataset", "folder", "--root", root)
 	// equal reports whether a run says the same of both files.
 	equal := func(run string) bool {
 		t.Helper()
 		table := run + ".csv"
-		if _, stderr, status := call(t, dir, "predict", run, "--images", filepath.Join(root, "night", "cat"), "--out", table, "--quiet"); status != 0 {
-			t.Fatal(stderr)
-		}
-		text, err := os.ReadFile(filepath.Join(dir, table))
-		if err != nil {
-			t.Fatal(err)
-		}
+		works(t, dir, "predict", run, "--images", filepath.Join(root, "night", "cat"), "--out", table, "--quiet")
+		text := fatal.Get(os.ReadFile(filepath.Join(dir, table)))(t)
 		rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
 		if err != nil || len(rows) != 6 {
 			t.Fatalf("%v, %s", err, text)
@@ -47,9 +36,7 @@ func TestUpright(t *testing.T) {
 	}
 	train := func(run string, args ...string) {
 		t.Helper()
-		if _, stderr, status := call(t, dir, append(args, "--out", run, "--quiet", "--backend", "go")...); status != 0 {
-			t.Fatal(stderr)
-		}
+		works(t, dir, append(args, "--out", run, "--quiet", "--backend", "go")...)
 	}
 	pixels := []string{"train", "--dataset", "folder", "--root", root, "--net", "smallcnn", "--width", "4", "--image-size", "16", "--target", "day", "--budget", "4", "--epochs", "2", "--cache", "cache"}
 	train("pixels", pixels...)
@@ -70,19 +57,13 @@ func TestUpright(t *testing.T) {
 		t.Errorf("the config of stored pixels is another than before there was the setting: %s, %v", config, err)
 	}
 	for run, want := range map[string]string{"pixels": "exif_transpose", "stored": "Image.open(path).convert"} {
-		if err := os.Mkdir(filepath.Join(dir, run+"-onnx"), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if _, stderr, status := call(t, dir, "export", run, "--out", run+"-onnx/model.onnx"); status != 0 {
-			t.Fatal(stderr)
-		}
+		fatal.If(t, os.Mkdir(filepath.Join(dir, run+"-onnx"), 0o777))
+		works(t, dir, "export", run, "--out", run+"-onnx/model.onnx")
 		code, err := os.ReadFile(filepath.Join(dir, run+"-onnx", "model.py"))
 		if err != nil || !strings.Contains(string(code), want) {
 			t.Errorf("%s: the example has no %s: %s, %v", run, want, code, err)
 		}
 	}
-	stdout, stderr, status = call(t, dir, "train", "--target", "photo", "--decode", "photo", "--out", "x")
-	checkError(t, "--decode", 2, stdout, stderr, status)
-	stdout, stderr, status = call(t, dir, "data", "check", "--dataset", "folder", "--root", root, "--decode", "upright")
-	checkError(t, `"upright", want photo, stored, or page2 to page9`, 2, stdout, stderr, status)
+	refused(t, "--decode", 2, dir, "train", "--target", "photo", "--decode", "photo", "--out", "x")
+	refused(t, `"upright", want photo, stored, or page2 to page9`, 2, dir, "data", "check", "--dataset", "folder", "--root", root, "--decode", "upright")
 }

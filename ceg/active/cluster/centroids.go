@@ -183,20 +183,6 @@ func (c *Centroids) Live() int { return len(c.live) }
 // Empty returns the number of cells without a labelled sample.
 func (c *Centroids) Empty() int { return len(c.counts) - len(c.live) }
 
-// Count returns the number of labelled samples in a cell.
-func (c *Centroids) Count(domain, class int) int { return c.counts[domain*c.classes+class] }
-
-// Vector returns a copy of a cell's centroid, nil for an empty cell. It has Dim elements, and
-// one more in Augmented space.
-func (c *Centroids) Vector(domain, class int) []float64 {
-	for i, cell := range c.live {
-		if cell == domain*c.classes+class {
-			return append([]float64(nil), c.rows[i]...)
-		}
-	}
-	return nil
-}
-
 func rowOf(m Matrix, i int) []float32 { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }
 
 // checkMatrix checks a matrix' layout, not its values.

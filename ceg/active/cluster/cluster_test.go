@@ -32,35 +32,31 @@ func plus(t *testing.T) *Centroids {
 
 func TestNearestByHand(t *testing.T) {
 	c := plus(t)
-	got := must[[]Match](t)(c.Nearest(rows(2,
+	got := must[[]Match](t)(c.nearest(rows(2,
 		5, 0, // along the first centroid
 		0, 0.5, // along the second
 		-1, 0, // opposite to the first, at a right angle to the second
 		1, 1, // as near to both: the lower cell, (0, 1), wins
 		0, 0, // no direction: distance 1 to both
-	)))
+	), nil))
 	want := []Match{{0, 1, 0}, {1, 0, 0}, {1, 0, 1}, {0, 1, 1 - 1/math.Sqrt2}, {0, 1, 1}}
 	for i, w := range want {
 		if got[i].Domain != w.Domain || got[i].Class != w.Class || math.Abs(got[i].Distance-w.Distance) > 1e-15 {
 			t.Errorf("row %d: %+v, want %+v", i, got[i], w)
 		}
 	}
-	if c.Live() != 2 || c.Empty() != 2 || c.Vector(0, 0) != nil || !slices.Equal(c.Vector(0, 1), []float64{2, 0}) {
-		t.Errorf("live %d, empty %d, centroids %v and %v", c.Live(), c.Empty(), c.Vector(0, 0), c.Vector(0, 1))
-	}
-	c.Vector(0, 1)[0] = 99
-	if c.Vector(0, 1)[0] != 2 {
-		t.Error("Vector returns its own memory")
+	if c.Live() != 2 || c.Empty() != 2 || vector(c, 0, 0) != nil || !slices.Equal(vector(c, 0, 1), []float64{2, 0}) {
+		t.Errorf("live %d, empty %d, centroids %v and %v", c.Live(), c.Empty(), vector(c, 0, 0), vector(c, 0, 1))
 	}
 }
 
 func TestAugmentedByHand(t *testing.T) {
 	c := must[*Centroids](t)(Compute(rows(1, 3), []int{0}, []int{0}, 1, 1, Augmented))
-	if v := c.Vector(0, 0); math.Abs(v[0]-3/math.Sqrt(10)) > 1e-15 || math.Abs(v[1]-1/math.Sqrt(10)) > 1e-15 {
+	if v := vector(c, 0, 0); math.Abs(v[0]-3/math.Sqrt(10)) > 1e-15 || math.Abs(v[1]-1/math.Sqrt(10)) > 1e-15 {
 		t.Errorf("centroid %v, want [3 1]/sqrt(10)", v)
 	}
 	// A zero feature becomes (0, 1), which has a direction.
-	m := must[[]Match](t)(c.Nearest(rows(1, 0)))
+	m := must[[]Match](t)(c.nearest(rows(1, 0), nil))
 	if want := 1 - 1/math.Sqrt(10); math.Abs(m[0].Distance-want) > 1e-15 {
 		t.Errorf("distance %v, want %v", m[0].Distance, want)
 	}
@@ -100,7 +96,7 @@ func TestEqualRowsHaveEqualDistances(t *testing.T) {
 	}
 	labelled := rows(d, slices.Repeat([]float32{0.3}, d)...)
 	c := must[*Centroids](t)(Compute(labelled, []int{0}, []int{0}, 1, 1, Raw))
-	set := must[Reliable](t)(c.Closest(rows(d, all...), n))
+	set := must[Reliable](t)(c.Closest(rows(d, all...), nil, n))
 	for i, row := range set.Index {
 		if i != row || set.Match[i] != set.Match[0] {
 			t.Fatalf("equal rows are not in order: place %d has row %d with %+v, the first %+v", i, row, set.Match[i], set.Match[0])
@@ -116,7 +112,7 @@ func TestErrors(t *testing.T) {
 		_, err := Compute(m, d, h, 2, 2, Raw)
 		return err
 	}
-	nearest := func(m Matrix) error { _, err := c.Nearest(m); return err }
+	nearest := func(m Matrix) error { _, err := c.nearest(m, nil); return err }
 	for _, s := range []struct {
 		name, want string
 		err        error
@@ -130,8 +126,8 @@ func TestErrors(t *testing.T) {
 		{"nan", "row 1: feature 0 is NaN", nearest(rows(2, 1, 1, nan, 1))},
 		{"inf", "row 2: feature 1 is +Inf", nearest(rows(2, 1, 1, 1, 1, 1, float32(math.Inf(1))))},
 		{"columns", "rows of 3 features, centroids of 2", nearest(rows(3, 1, 2, 3))},
-		{"count", "-1 reliable samples", func() error { _, err := c.Closest(one, -1); return err }()},
-		{"quota count", "-1 reliable samples", func() error { _, err := c.QuotaRandom(one, -1, nil); return err }()},
+		{"count", "-1 reliable samples", func() error { _, err := c.Closest(one, nil, -1); return err }()},
+		{"quota count", "-1 reliable samples", func() error { _, err := c.QuotaRandom(one, nil, -1, nil); return err }()},
 		{"overflow", "row 0: features are too large", MinDistances(make([]float64, 1), c, []float64{1e200, 0})},
 		{"elements", "3 elements are not 1 rows of 2", MinDistances(make([]float64, 1), c, []float64{1, 2, 3})},
 		{"space", "unknown space", func() error { _, err := NewBuilder(1, 1, 1, 9); return err }()},
@@ -139,7 +135,7 @@ func TestErrors(t *testing.T) {
 		{"share", "a share of 1.1", func() error { _, err := Share(1.1, 10, Floor); return err }()},
 		{"nan share", "a share of NaN", func() error { _, err := Share(math.NaN(), 10, Floor); return err }()},
 		{"rounding", "unknown rounding", func() error { _, err := Share(0.5, 10, 9); return err }()},
-		{"epoch", "epoch 11, want 0 to 10", func() error { _, err := Threshold{0, 1, 10}.At(11); return err }()},
+		{"epoch", "epoch 11, want 0 to 10", func() error { _, err := Threshold{0, 1, 10}.Count(11, 1, Floor); return err }()},
 		{"epochs", "over 0 epochs", Threshold{0, 1, 0}.Validate()},
 		{"threshold", "from NaN to 1", Threshold{math.NaN(), 1, 5}.Validate()},
 	} {
@@ -152,11 +148,11 @@ func TestErrors(t *testing.T) {
 func TestClosestEdges(t *testing.T) {
 	c := plus(t)
 	m := rows(2, 0, 1, 1, 1, 2, 0)
-	if set := must[Reliable](t)(c.Closest(m, 0)); len(set.Index) != 0 {
+	if set := must[Reliable](t)(c.Closest(m, nil, 0)); len(set.Index) != 0 {
 		t.Errorf("a count of 0 chose %v", set.Index)
 	}
 	// Distances 0, 0.29, 0: ties by row, and a count above the rows takes all.
-	if set := must[Reliable](t)(c.Closest(m, 9)); !slices.Equal(set.Index, []int{0, 2, 1}) {
+	if set := must[Reliable](t)(c.Closest(m, nil, 9)); !slices.Equal(set.Index, []int{0, 2, 1}) {
 		t.Errorf("chose %v, want [0 2 1]", set.Index)
 	}
 }
@@ -177,15 +173,15 @@ func TestQuotaRandom(t *testing.T) {
 			if per := c.PerCentroid(s.count); per != s.per {
 				t.Errorf("%d: %d per centroid, want %d", s.count, per, s.per)
 			}
-			set := must[Reliable](t)(c.QuotaRandom(features, s.count, seed.New(1, "reliable")))
-			again := must[Reliable](t)(c.QuotaRandom(features, s.count, seed.New(1, "reliable")))
+			set := must[Reliable](t)(c.QuotaRandom(features, nil, s.count, seed.New(1, "reliable")))
+			again := must[Reliable](t)(c.QuotaRandom(features, nil, s.count, seed.New(1, "reliable")))
 			if !slices.Equal(set.Index, again.Index) {
 				t.Error("the same seed chose differently")
 			}
 			checkQuota(t, c, features, set, s.count, s.per)
 		}
-		a := must[Reliable](t)(c.QuotaRandom(features, 40, seed.New(1, "reliable")))
-		b := must[Reliable](t)(c.QuotaRandom(features, 40, seed.New(2, "reliable")))
+		a := must[Reliable](t)(c.QuotaRandom(features, nil, 40, seed.New(1, "reliable")))
+		b := must[Reliable](t)(c.QuotaRandom(features, nil, 40, seed.New(2, "reliable")))
 		if slices.Equal(a.Index, b.Index) {
 			t.Error("two seeds chose the same")
 		}
@@ -195,11 +191,11 @@ func TestQuotaRandom(t *testing.T) {
 // checkQuota checks a choice against a plain reading of the published rule.
 func checkQuota(t *testing.T, c *Centroids, features Matrix, set Reliable, count, per int) {
 	t.Helper()
-	matches := must[[]Match](t)(c.Nearest(features))
+	matches := must[[]Match](t)(c.nearest(features, nil))
 	union := map[int]bool{}
 	for k := range c.domains {
 		for h := range c.classes {
-			v := c.Vector(k, h)
+			v := vector(c, k, h)
 			if v == nil {
 				continue
 			}
@@ -302,7 +298,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	set, err := c.Closest(unlabelled, count)
+	set, err := c.Closest(unlabelled, nil, count)
 	if err != nil {
 		panic(err)
 	}

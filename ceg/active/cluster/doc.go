@@ -1,13 +1,12 @@
 // Package cluster computes knowledge centroids of labelled samples, pseudo-labels unlabelled
 // samples by their nearest centroid, and selects the reliable pseudo-labels.
 //
-// [Compute] averages labelled features, [Centroids.Nearest] matches unlabelled features, and
-// [Centroids.Closest] (the paper) or [Centroids.QuotaRandom] (the published code) select the
-// reliable set. Its size is the [Threshold] of the epoch:
+// [Compute] averages labelled features. [Centroids.Closest] (the paper) or [Centroids.QuotaRandom]
+// (the published code) match unlabelled features and select the reliable set. Its size is the [Threshold] of the epoch:
 //
 //	c, err := cluster.Compute(labelled, domains, classes, K, C, cluster.Raw)
 //	count, err := threshold.Count(epoch, unlabelled.Rows, cluster.HalfEven)
-//	set, err := c.Closest(unlabelled, count)
+//	set, err := c.Closest(unlabelled, nil, count)
 //
 // Terms:
 //   - cell: a (domain, class) pair; cell (k, h) of C classes has index k*C + h

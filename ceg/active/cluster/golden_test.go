@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets/arrays/npztest"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // archive has the arrays of a golden file.
@@ -24,11 +25,7 @@ const (
 
 func goldenCentroids(t *testing.T, a archive, space Space) *Centroids {
 	t.Helper()
-	c, err := Compute(a.Matrix("l_features", goldenDim), a.Ints("l_domain"), a.Ints("l_label"), goldenDomains, goldenClasses, space)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return fatal.Get(Compute(a.Matrix("l_features", goldenDim), a.Ints("l_domain"), a.Ints("l_label"), goldenDomains, goldenClasses, space))(t)
 }
 
 func near(t *testing.T, what string, got, want, tolerance float64) {
@@ -36,6 +33,14 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 	if !(math.Abs(got-want) <= tolerance) {
 		t.Errorf("%s = %v, want %v within %v", what, got, want, tolerance)
 	}
+}
+
+// vector returns a cell's centroid, nil for an empty cell.
+func vector(c *Centroids, domain, class int) []float64 {
+	if i := slices.Index(c.live, domain*c.classes+class); i >= 0 {
+		return c.rows[i]
+	}
+	return nil
 }
 
 func TestGoldenCentroids(t *testing.T) {
@@ -51,10 +56,10 @@ func TestGoldenCentroids(t *testing.T) {
 		live := 0
 		for cell := range goldenDomains * goldenClasses {
 			k, h := cell/goldenClasses, cell%goldenClasses
-			if c.Count(k, h) != counts[cell] {
-				t.Errorf("%v: count of cell (%d, %d) is %d, want %d", s.space, k, h, c.Count(k, h), counts[cell])
+			if c.counts[cell] != counts[cell] {
+				t.Errorf("%v: count of cell (%d, %d) is %d, want %d", s.space, k, h, c.counts[cell], counts[cell])
 			}
-			v := c.Vector(k, h)
+			v := vector(c, k, h)
 			if (v != nil) != (present[cell] == 1) {
 				t.Fatalf("%v: cell (%d, %d) present: %v, want %v", s.space, k, h, v != nil, present[cell] == 1)
 			}
@@ -81,14 +86,9 @@ func TestGoldenNearestAndClosest(t *testing.T) {
 		prefix string
 	}{{Raw, ""}, {Augmented, "ref_"}} {
 		c := goldenCentroids(t, in, s.space)
-		matches, err := c.Nearest(features)
-		if err != nil {
-			t.Fatal(err)
-		}
+		matches := fatal.Get(c.nearest(features, nil))(t)
 		least := make([]float64, features.Rows)
-		if err := MinDistances(least, c, features.Data); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, MinDistances(least, c, features.Data))
 		class, domain := want.Ints(s.prefix+"pseudo_label"), want.Ints(s.prefix+"nearest_domain")
 		distance, diversity := read[float32](want, s.prefix+"min_dist"), read[float32](in, s.prefix+"sd")
 		for i, m := range matches {
@@ -104,14 +104,8 @@ func TestGoldenNearestAndClosest(t *testing.T) {
 		for _, percent := range []int{25, 50, 70, 100} {
 			name := fmt.Sprintf("%smask_T%d", s.prefix, percent)
 			mask := read[uint8](want, name)
-			count, err := Share(float64(percent)/100, features.Rows, HalfEven)
-			if err != nil {
-				t.Fatal(err)
-			}
-			set, err := c.Closest(features, count)
-			if err != nil {
-				t.Fatal(err)
-			}
+			count := fatal.Get(Share(float64(percent)/100, features.Rows, HalfEven))(t)
+			set := fatal.Get(c.Closest(features, nil, count))(t)
 			got := make([]uint8, len(mask))
 			for _, i := range set.Index {
 				got[i] = 1
@@ -139,15 +133,10 @@ func TestGoldenThreshold(t *testing.T) {
 		name := map[Rounding]string{HalfEven: "round_half_even", HalfUp: "round_half_up", Floor: "floor", Ceil: "ceil"}[rule]
 		counts := want.Ints("schedule_count_" + name)
 		for i, e := range want.Ints("schedule_epoch") {
-			share, err := threshold.At(e)
-			if err != nil {
-				t.Fatal(err)
-			}
-			near(t, fmt.Sprintf("T at %d", e), 100*share, float64(shares[i]), 1e-5)
-			got, err := threshold.Count(e, 200, rule)
-			if err != nil {
-				t.Fatal(err)
-			}
+			share := fatal.Get(threshold.exact(e))(t)
+			at, _ := share.Float64()
+			near(t, fmt.Sprintf("T at %d", e), 100*at, float64(shares[i]), 1e-5)
+			got := fatal.Get(threshold.Count(e, 200, rule))(t)
 			if got != counts[i] {
 				t.Errorf("%v: count at %d is %d, want %d", rule, e, got, counts[i])
 			}

@@ -15,11 +15,8 @@ type Match struct {
 	Distance float64
 }
 
-// Nearest returns the nearest centroid of every row, over all domains, as in the published code
-// (utils/strategy.py). Ties go to the lower cell index.
-func (c *Centroids) Nearest(features Matrix) ([]Match, error) { return c.nearest(features, nil) }
-
-// nearest matches the samples in some rows, nil for all.
+// nearest returns the nearest centroid of the samples in some rows, nil for all, over all domains, as
+// in the published code (utils/strategy.py). Ties go to the lower cell index.
 func (c *Centroids) nearest(features Matrix, rows []int) ([]Match, error) {
 	matches := make([]Match, sampleCount(features, rows))
 	err := eachSample(c, features, rows, func(s *sample[float32]) { matches[s.index] = c.match(s.nearest()) })

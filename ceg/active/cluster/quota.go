@@ -17,19 +17,13 @@ func (c *Centroids) PerCentroid(count int) int {
 	return (3*count + 2*cells - 1) / (2 * cells)
 }
 
-// QuotaRandom returns a random sample of count rows near the centroids, as the published code
-// does (trainers/adg.py). It takes the [Centroids.PerCentroid] nearest rows of every centroid,
+// QuotaRandom returns a random sample of count samples near the centroids, as the published code
+// does (trainers/adg.py); rows are as in [Centroids.Closest]. It takes the [Centroids.PerCentroid] nearest rows of every centroid,
 // even if another centroid is nearer; ties go to the lower row. The union is shuffled by r, and
 // the first count rows are kept, or all if there are fewer. Their distances have no upper bound.
 // Memory is at most a few hundred megabytes for any number of rows and centroids.
 // The map of package ceg: (24).
-func (c *Centroids) QuotaRandom(features Matrix, count int, r *rand.Rand) (Reliable, error) {
-	return c.QuotaRandomOf(features, nil, count, r)
-}
-
-// QuotaRandomOf is [Centroids.QuotaRandom] on some rows of the matrix, as [Centroids.ClosestOf]
-// is to Closest.
-func (c *Centroids) QuotaRandomOf(features Matrix, rows []int, count int, r *rand.Rand) (Reliable, error) {
+func (c *Centroids) QuotaRandom(features Matrix, rows []int, count int, r *rand.Rand) (Reliable, error) {
 	if count < 0 {
 		return Reliable{}, fmt.Errorf("cluster: %d reliable samples, want 0 or more", count)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // clumped returns n rows that are often copies of one another, and centroids of
@@ -23,10 +24,7 @@ func clumped(t testing.TB, n, dim int, space Space) (Matrix, *Centroids) {
 	for range n / 2 {
 		copy(rowOf(m, r.IntN(n)), rowOf(m, r.IntN(n)))
 	}
-	b, err := NewBuilder(3, 7, dim, space)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := fatal.Get(NewBuilder(3, 7, dim, space))(t)
 	for i := range 40 {
 		row := make([]float64, dim)
 		for j, v := range rowOf(m, r.IntN(n)) {
@@ -36,10 +34,7 @@ func clumped(t testing.TB, n, dim int, space Space) (Matrix, *Centroids) {
 			t.Fatal(err)
 		}
 	}
-	c, err := b.Centroids()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := fatal.Get(b.Centroids())(t)
 	return m, c
 }
 
@@ -47,13 +42,11 @@ func clumped(t testing.TB, n, dim int, space Space) (Matrix, *Centroids) {
 func allDistances(t *testing.T, c *Centroids, m Matrix) [][]float64 {
 	t.Helper()
 	distances := make([][]float64, m.Rows)
-	if err := eachSample(c, m, nil, func(s *sample[float32]) {
+	fatal.If(t, eachSample(c, m, nil, func(s *sample[float32]) {
 		for j := range c.live {
 			distances[s.index] = append(distances[s.index], s.distance(j))
 		}
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return distances
 }
 
@@ -108,9 +101,7 @@ func TestEstimatesDecideNothing(t *testing.T) {
 					wide[j] = float64(v)
 				}
 				if i%len(scales) < 6 && i%4 < 3 && (i%3 > 0 || i < 4) {
-					if err := b.Add(wide, i%4, i/4%8); err != nil {
-						t.Fatal(err)
-					}
+					fatal.If(t, b.Add(wide, i%4, i/4%8))
 				}
 			}
 			if err := b.Add(make([]float64, dim), 3, 0); err != nil { // of zero length in Raw space
@@ -119,7 +110,7 @@ func TestEstimatesDecideNothing(t *testing.T) {
 			c := must[*Centroids](t)(b.Centroids())
 			distances := allDistances(t, c, m)
 			want := plainMatches(c, distances)
-			if got := must[[]Match](t)(c.Nearest(m)); !slices.Equal(got, want) {
+			if got := must[[]Match](t)(c.nearest(m, nil)); !slices.Equal(got, want) {
 				t.Errorf("%v, %d features: Nearest differs from the least of all distances", space, dim)
 			}
 			ties := 0
@@ -154,10 +145,7 @@ func TestTakeNearestIsSorting(t *testing.T) {
 			want, wantMatches := plainUnion(t, c, m, per)
 			for _, maxStored = range []int{1, 4 * max(per, 1), 1 << 24} {
 				matches := make([]Match, m.Rows)
-				got, err := c.takeNearest(m, nil, per, matches)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := fatal.Get(c.takeNearest(m, nil, per, matches))(t)
 				name := fmt.Sprintf("%v, %d nearest, %d kept", space, per, maxStored)
 				if !slices.Equal(got, want) {
 					t.Errorf("%s: other samples than by sorting", name)
@@ -185,15 +173,15 @@ func TestRowsNeedNoCopy(t *testing.T) {
 			t.Errorf("%s of rows differs from that of their copy", name)
 		}
 	}
-	same("Closest", must[Reliable](t)(c.ClosestOf(m, rows, 100)), must[Reliable](t)(c.Closest(copied, 100)))
-	same("QuotaRandom", must[Reliable](t)(c.QuotaRandomOf(m, rows, 100, seed.New(1, "r"))),
-		must[Reliable](t)(c.QuotaRandom(copied, 100, seed.New(1, "r"))))
-	if set := must[Reliable](t)(c.ClosestOf(m, []int{}, 100)); len(set.Index) != 0 {
+	same("Closest", must[Reliable](t)(c.Closest(m, rows, 100)), must[Reliable](t)(c.Closest(copied, nil, 100)))
+	same("QuotaRandom", must[Reliable](t)(c.QuotaRandom(m, rows, 100, seed.New(1, "r"))),
+		must[Reliable](t)(c.QuotaRandom(copied, nil, 100, seed.New(1, "r"))))
+	if set := must[Reliable](t)(c.Closest(m, []int{}, 100)); len(set.Index) != 0 {
 		t.Errorf("no rows give %d", len(set.Index))
 	}
 	rowOf(m, rows[7])[3] = float32(math.NaN())
 	want := fmt.Sprintf("row %d: feature 3 is NaN", rows[7])
-	if _, err := c.ClosestOf(m, rows[:8], 1); err == nil || err.Error() != want {
+	if _, err := c.Closest(m, rows[:8], 1); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 // Reliable is a set of pseudo-labelled samples.
 type Reliable struct {
-	// Index holds the distinct rows of the samples; see ClosestOf.
+	// Index holds the distinct rows of the samples; see Closest.
 	Index []int
 	// Match holds their nearest centroids, with the pseudo-label in Class.
 	Match []Match
@@ -25,14 +25,9 @@ func (r Reliable) Labels() []int {
 
 // Closest returns the count samples nearest to a centroid, nearest first; ties go to the lower
 // row. This is dist < T of Yuan et al. 2022 (Eq. 7 and 8), with T read as a share of samples. A
-// count above the number of rows returns all. The map of package ceg: (9).
-func (c *Centroids) Closest(features Matrix, count int) (Reliable, error) {
-	return c.ClosestOf(features, nil, count)
-}
-
-// ClosestOf is [Centroids.Closest] on some rows of the matrix, which is not copied; nil means
-// all. The result's Index refers to positions in rows, and ties go to the lower position.
-func (c *Centroids) ClosestOf(features Matrix, rows []int, count int) (Reliable, error) {
+// count above the number of rows returns all. It reads only the given rows of the matrix, nil for
+// all; the result's Index refers to positions in rows. The map of package ceg: (9).
+func (c *Centroids) Closest(features Matrix, rows []int, count int) (Reliable, error) {
 	if count < 0 {
 		return Reliable{}, fmt.Errorf("cluster: %d reliable samples, want 0 or more", count)
 	}

@@ -31,17 +31,6 @@ func (t Threshold) Validate() error {
 	return nil
 }
 
-// At returns the share at an epoch between 0 (Start) and Epochs (End). The published code counts
-// finished epochs, so it uses At(e+1) after epoch e.
-func (t Threshold) At(epoch int) (float64, error) {
-	s, err := t.exact(epoch)
-	if err != nil {
-		return 0, err
-	}
-	share, _ := s.Float64()
-	return share, nil
-}
-
 // Count returns the share of n samples at an epoch, as a rounded number of samples.
 func (t Threshold) Count(epoch, n int, rule Rounding) (int, error) {
 	s, err := t.exact(epoch)
@@ -57,7 +46,7 @@ func (t Threshold) Count(epoch, n int, rule Rounding) (int, error) {
 // CountPublished returns the published code's count at an epoch (trainers/adg.py): with S =
 // floor(n * End), S/2 + S/2 * epoch/Epochs, rounded half to even. n is the number of all source
 // training samples, including labelled ones, and epoch the number of finished epochs. In general
-// it is S * At(epoch)/End, which is S for the static threshold. The map of package ceg: (25).
+// it is S * T(epoch)/End, which is S for the static threshold. The map of package ceg: (25).
 func (t Threshold) CountPublished(epoch, n int) (int, error) {
 	s, err := t.exact(epoch)
 	if err != nil {
@@ -74,6 +63,8 @@ func (t Threshold) CountPublished(epoch, n int) (int, error) {
 	return HalfEven.round(s.Mul(s, big.NewRat(int64(all), 1)))
 }
 
+// exact returns the share at an epoch between 0 (Start) and Epochs (End). The published code counts
+// finished epochs.
 func (t Threshold) exact(epoch int) (*big.Rat, error) {
 	if err := t.Validate(); err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets/arrays/npztest"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // lowBudget has the golden values that package active has, too.
@@ -59,10 +60,7 @@ func largest(v []float32) float64 {
 func TestGoldenGDA(t *testing.T) {
 	l := openLowBudget(t)
 	x, labelled, classes, n := l.pool()
-	g, err := FitGDA(labelled, classes, n, GDAOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := fatal.Get(FitGDA(labelled, classes, n, GDAOptions{}))(t)
 	d := x.Cols
 	covariance := make([]float64, d*d)
 	for i := range labelled.Rows {
@@ -83,10 +81,7 @@ func TestGoldenGDA(t *testing.T) {
 	check("gda.weight", g.Weight)
 	check("gda.bias", g.Bias)
 	check("gda.logits", widen(g.Logits(x).Data))
-	text, err := FitGDA(labelled, classes, n, GDAOptions{Text: l.matrix("text", n), Alphas: []float64{float64(l.Floats("gda.alpha")[0])}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := fatal.Get(FitGDA(labelled, classes, n, GDAOptions{Text: l.matrix("text", n), Alphas: []float64{float64(l.Floats("gda.alpha")[0])}}))(t)
 	check("gda.logits_text", widen(text.Logits(x).Data))
 }
 
@@ -120,10 +115,7 @@ func TestGoldenLogistic(t *testing.T) {
 	l := openLowBudget(t)
 	x, _, _, n := l.pool()
 	all, domains := l.Ints("label"), l.Ints("domain")
-	data, err := os.ReadFile("testdata/logistic.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(os.ReadFile("testdata/logistic.json"))(t)
 	var cases []struct {
 		Rows     int       `json:"rows"`
 		Strength float64   `json:"strength"`
@@ -132,16 +124,11 @@ func TestGoldenLogistic(t *testing.T) {
 		Scores   []float64 `json:"scores"` // leaving out one domain at a time
 		Losses   []float64 `json:"losses"`
 	}
-	if err := json.Unmarshal(data, &cases); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, json.Unmarshal(data, &cases))
 	strengths := DefaultCs()
 	for _, c := range cases {
 		m := Matrix{Rows: c.Rows, Cols: x.Cols, Stride: x.Cols, Data: x.Data[:c.Rows*x.Cols]}
-		h, err := Fit(m, all[:c.Rows], n, Options{Cs: []float64{c.Strength}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := fatal.Get(Fit(m, all[:c.Rows], n, Options{Cs: []float64{c.Strength}}))(t)
 		tag := fmt.Sprintf("%d rows, strength %v", c.Rows, c.Strength)
 		near(t, tag+": weight", h.Weight, c.Weight, largest(c.Weight), 0)
 		// Biases are free up to a constant.
@@ -153,10 +140,7 @@ func TestGoldenLogistic(t *testing.T) {
 			h.Bias[k] -= shift
 		}
 		near(t, tag+": bias", h.Bias, c.Bias, max(largest(c.Bias), largest(c.Weight)), 0)
-		chosen, err := Fit(m, all[:c.Rows], n, Options{Domains: domains[:c.Rows]})
-		if err != nil {
-			t.Fatal(err)
-		}
+		chosen := fatal.Get(Fit(m, all[:c.Rows], n, Options{Domains: domains[:c.Rows]}))(t)
 		for k, s := range chosen.Scores {
 			if s.Value != strengths[k] || math.Abs(s.Accuracy-c.Scores[k]) > 1e-9 || math.Abs(s.Loss-c.Losses[k]) > 1e-4 {
 				t.Errorf("%s: left out %+v, want %v and %v", tag, s, c.Scores[k], c.Losses[k])

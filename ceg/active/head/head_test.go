@@ -3,10 +3,10 @@ package head
 import (
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func matrix(cols int, v ...float32) Matrix {
@@ -75,10 +75,7 @@ func TestHeadsLearn(t *testing.T) {
 		}
 	}
 	for name, constrained := range map[string]bool{"zs-lp": false, "clap": true} {
-		h, err := Probe(labelled, of, text, ProbeOptions{Constrained: constrained, Epochs: 50}, seed.New(1, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := fatal.Get(Probe(labelled, of, text, ProbeOptions{Constrained: constrained, Epochs: 50}, seed.New(1, name)))(t)
 		if a := accuracy(h.Logits(x), classes); a < 0.95 {
 			t.Errorf("%s: accuracy %v", name, a)
 		}
@@ -100,9 +97,7 @@ func TestSmallFitsEnd(t *testing.T) {
 		for i := range n {
 			classes[i], domains[i] = r.IntN(7), r.IntN(3)
 		}
-		if _, err := Fit(x, classes, 7, Options{Domains: domains}); err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(Fit(x, classes, 7, Options{Domains: domains}))(t)
 	}
 }
 
@@ -112,10 +107,7 @@ func TestCLAPStaysNearTheText(t *testing.T) {
 	text := matrix(10, x.Data[30:60]...)
 	moved := map[bool]float64{}
 	for _, constrained := range []bool{false, true} {
-		h, err := Probe(x, classes, text, ProbeOptions{Constrained: constrained, Epochs: 60}, seed.New(1, "probe"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := fatal.Get(Probe(x, classes, text, ProbeOptions{Constrained: constrained, Epochs: 60}, seed.New(1, "probe")))(t)
 		for j, v := range h.Weight {
 			moved[constrained] += math.Abs(v - float64(text.Data[j]))
 		}
@@ -133,10 +125,7 @@ func TestGDAChoosesAlpha(t *testing.T) {
 	for i := range domains {
 		domains[i] = i / 20
 	}
-	g, err := FitGDA(x, classes, 3, GDAOptions{Text: wrong, Domains: domains})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := fatal.Get(FitGDA(x, classes, 3, GDAOptions{Text: wrong, Domains: domains}))(t)
 	if a := accuracy(g.Logits(x), classes); g.Alpha < 1 || a < 0.95 || len(g.Scores) != 7 {
 		t.Errorf("with embeddings of the wrong classes alpha is %v, accuracy %v: %+v", g.Alpha, a, g.Scores)
 	}
@@ -158,9 +147,7 @@ func TestHeadErrors(t *testing.T) {
 		"class embeddings: row 1 has the squared length 0": func() error { _, err := ZeroShot(matrix(2, 1, 2, 0, 0)); return err },
 		"no random stream":                                 func() error { _, err := Probe(x, classes, matrix(4, x.Data[:12]...), ProbeOptions{}, nil); return err },
 	} {
-		if err := f(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		fatal.Says(t, f(), want)
 	}
 }
 
@@ -177,9 +164,7 @@ func BenchmarkFit(b *testing.B) {
 		domains[i] = i % 3
 	}
 	for b.Loop() {
-		if _, err := Fit(x, classes, 7, Options{Domains: domains}); err != nil {
-			b.Fatal(err)
-		}
+		fatal.Get(Fit(x, classes, 7, Options{Domains: domains}))(b)
 	}
 }
 
@@ -200,18 +185,9 @@ func TestFitWeights(t *testing.T) {
 			of = append(of, classes[i])
 		}
 	}
-	weighted, err := Fit(x, classes, 3, Options{Mean: zeros, Scale: ones, Weights: weights, Cs: []float64{0.1}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	repeated, err := Fit(many, of, 3, Options{Mean: zeros, Scale: ones, Cs: []float64{0.1}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	plain, err := Fit(x, classes, 3, Options{Mean: zeros, Scale: ones, Cs: []float64{0.1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	weighted := fatal.Get(Fit(x, classes, 3, Options{Mean: zeros, Scale: ones, Weights: weights, Cs: []float64{0.1}}))(t)
+	repeated := fatal.Get(Fit(many, of, 3, Options{Mean: zeros, Scale: ones, Cs: []float64{0.1}}))(t)
+	plain := fatal.Get(Fit(x, classes, 3, Options{Mean: zeros, Scale: ones, Cs: []float64{0.1}}))(t)
 	far := 0.0
 	for i, v := range weighted.Weight {
 		if math.Abs(v-repeated.Weight[i]) > 1e-5 {

@@ -7,22 +7,19 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/ledg-go/ledg/ceg/internal/dot"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // The result equals the formula, computed with dense matrices and an inverse.
 func TestPropagateIsTheFormula(t *testing.T) {
 	m := Matrix{Rows: 6, Cols: 2, Stride: 2, Data: []float32{1, 0, 2, .2, 1, .5, 0, 1, .3, 3, -1, 1}}
 	const k, alpha, power, n = 2, 0.8, 3.0, 2
-	got, err := Propagate(m, []int{0, 3}, []int{0, 1}, n, PropagateOptions{Neighbours: k, Alpha: alpha, Power: power})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := fatal.Get(Propagate(m, []int{0, 3}, []int{0, 1}, n, PropagateOptions{Neighbours: k, Alpha: alpha, Power: power}))(t)
 	cos := func(i, j int) float64 {
 		a, b := m.Data[2*i:2*i+2], m.Data[2*j:2*j+2]
 		return float64(a[0]*b[0]+a[1]*b[1]) / math.Hypot(float64(a[0]), float64(a[1])) / math.Hypot(float64(b[0]), float64(b[1]))
@@ -54,9 +51,7 @@ func TestPropagateIsTheFormula(t *testing.T) {
 	y.Set(0, 0, 1)
 	y.Set(3, 1, 1)
 	var z mat.Dense
-	if err := z.Solve(system, y); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, z.Solve(system, y))
 	for i := range 6 {
 		sum := z.At(i, 0) + z.At(i, 1)
 		for c := range n {
@@ -70,10 +65,7 @@ func TestPropagateIsTheFormula(t *testing.T) {
 // What no label reaches is uniform, and weighs nothing.
 func TestPropagateReaches(t *testing.T) {
 	m := Matrix{Rows: 4, Cols: 2, Stride: 2, Data: []float32{1, 0, 1, 0, 0, 1, 0, 1}}
-	got, err := Propagate(m, []int{0}, []int{1}, 2, PropagateOptions{Neighbours: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := fatal.Get(Propagate(m, []int{0}, []int{1}, 2, PropagateOptions{Neighbours: 1}))(t)
 	if got[2] != 0 || got[3] != 1 || got[4] != .5 || got[7] != .5 {
 		t.Errorf("got %v", got)
 	}
@@ -86,9 +78,7 @@ func TestPropagateReaches(t *testing.T) {
 	}{
 		{nil, nil, "0 labelled rows"}, {[]int{4}, []int{0}, "labelled row 4"}, {[]int{0}, []int{2}, "of class 2"},
 	} {
-		if _, err := Propagate(m, bad.labelled, bad.classes, 2, PropagateOptions{}); err == nil || !strings.Contains(err.Error(), bad.want) {
-			t.Errorf("%v: got %v", bad, err)
-		}
+		fatal.Says(t, fatal.Err(Propagate(m, bad.labelled, bad.classes, 2, PropagateOptions{})), bad.want)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // New returns the config of a method for a data set and a target domain. pairs alternates paths
@@ -15,9 +16,5 @@ func New(t testing.TB, dataset, target, method string, preset config.Preset, pai
 	for i := 0; i < len(pairs); i += 2 {
 		set[pairs[i].(string)] = pairs[i+1]
 	}
-	c, err := config.Resolve(config.Spec{Dataset: dataset, Target: target, Method: method, Preset: preset, Set: set})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return fatal.Get(config.Resolve(config.Spec{Dataset: dataset, Target: target, Method: method, Preset: preset, Set: set}))(t)
 }

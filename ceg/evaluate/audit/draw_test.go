@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/evaluate/audit"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func names(n int) (ids []string) {
@@ -22,10 +23,7 @@ func TestDrawIsSimpleRandomSampling(t *testing.T) {
 	ids := names(n)
 	one, two := map[string]int{}, 0
 	for s := range uint64(draws) {
-		list, err := audit.Draw(ids, ids[:k], m, s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := fatal.Get(audit.Draw(ids, ids[:k], m, s))(t)
 		if len(list) != m || slices.ContainsFunc(list, func(id string) bool { return slices.Contains(ids[:k], id) }) {
 			t.Fatalf("seed %d: %v", s, list)
 		}
@@ -50,10 +48,7 @@ func TestDrawIsSimpleRandomSampling(t *testing.T) {
 
 func TestDrawDependsOnNamesAndSeedAlone(t *testing.T) {
 	ids := names(50)
-	a, err := audit.Draw(ids, ids[:5], 20, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := fatal.Get(audit.Draw(ids, ids[:5], 20, 7))(t)
 	other := slices.Clone(ids)
 	slices.Reverse(other)
 	b, _ := audit.Draw(other, []string{ids[4], ids[3], ids[2], ids[1], ids[0]}, 30, 7)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // byMajority sees every image as the class that most of the training images have.
@@ -40,10 +41,7 @@ func TestCrossByHand(t *testing.T) {
 	add(4, 1, 0)
 	add(2, 0, 2)
 	add(8, 1, 2)
-	e, err := audit.Cross(l, byMajority(l.Classes))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := fatal.Get(audit.Cross(l, byMajority(l.Classes)))(t)
 	// Most are dogs in every fold: the 12 dogs are right. Left out, a is seen as dogs, b as cats.
 	if e.Seen != (result.Tally{Correct: 12, Total: 20}) || e.Unseen != (result.Tally{Correct: 4 + 2, Total: 20}) {
 		t.Errorf("seen %v, unseen %v", e.Seen, e.Unseen)
@@ -190,9 +188,7 @@ func TestOlderEstimate(t *testing.T) {
 		"left_out": [{"domain": "east", "right": [8, 9], "accuracy": {"share": 0.89, "low": 0.56, "high": 0.98}}, {"domain": "west", "right": [5, 5], "accuracy": {"share": 1, "low": 0.57, "high": 1}}],
 		"unseen": [13, 14], "unseen_accuracy": {"share": 0.93, "low": 0.69, "high": 0.99}, "by": "logistic regression on the same features"}`
 	e := new(audit.Estimate)
-	if err := json.Unmarshal([]byte(old), e); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, json.Unmarshal([]byte(old), e))
 	text := e.String()
 	for _, want := range []string{"by logistic regression on the same features", "on a new site: 93% correct (13 of 14), each of the 2 sites left out in turn\n", "22/24 correct", "10/12 correct"} {
 		if !strings.Contains(text, want) {

@@ -139,23 +139,17 @@ func Gain(p Paired) Interval {
 	return Interval{Share: float64(p.Won-p.Lost) / float64(p.n()), Low: max(d-half, -1), High: min(d+half, 1)}
 }
 
-// Constants of the sequential rule [Enough].
+// The looks of the sequential stopping rule of an audit: at fewestLooked labels and after every
+// further looksEvery. It stops when the half width of [Wilson]'s interval is small enough.
 const (
-	FewestLooked = 30
-	LooksEvery   = 10
+	fewestLooked = 30
+	looksEvery   = 10
 )
-
-// Enough is a sequential stopping rule for an audit. It looks at [FewestLooked] labels and after
-// every further [LooksEvery], and stops when the half width of [Wilson]'s interval is at most
-// half. Labels between two looks count at the next one.
-func Enough(t result.Tally, half float64) bool {
-	return t.Total >= FewestLooked && t.Total%LooksEvery == 0 && Wilson(t).HalfWidth() <= half
-}
 
 // Next returns the number of labels at the next look of an audit.
 func Next(labels int) int {
-	if labels < FewestLooked {
-		return FewestLooked
+	if labels < fewestLooked {
+		return fewestLooked
 	}
-	return labels/LooksEvery*LooksEvery + LooksEvery
+	return labels/looksEvery*looksEvery + looksEvery
 }

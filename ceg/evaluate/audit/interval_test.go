@@ -9,6 +9,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // The intervals of Newcombe, "Two-Sided Confidence Intervals for the Single Proportion",
@@ -59,22 +60,7 @@ func TestForHalf(t *testing.T) {
 	}
 }
 
-func TestEnoughLooksEveryTen(t *testing.T) {
-	for _, c := range []struct {
-		t    result.Tally
-		want bool
-	}{
-		{result.Tally{Correct: 29, Total: 29}, false}, // too few
-		{result.Tally{Correct: 30, Total: 30}, false}, // +-5.7
-		{result.Tally{Correct: 40, Total: 40}, true},  // +-4.4
-		{result.Tally{Correct: 41, Total: 41}, false}, // not a look
-		{result.Tally{Correct: 200, Total: 400}, true},
-		{result.Tally{Correct: 180, Total: 360}, false}, // +-5.1
-	} {
-		if got := audit.Enough(c.t, 0.05); got != c.want {
-			t.Errorf("%v: %v", c.t, got)
-		}
-	}
+func TestLooksEveryTen(t *testing.T) {
 	for labels, want := range map[int]int{0: 30, 29: 30, 30: 40, 35: 40, 40: 50} {
 		if got := audit.Next(labels); got != want {
 			t.Errorf("after %d answers the next look is at %d, want %d", labels, got, want)
@@ -100,10 +86,7 @@ func TestCoverage(t *testing.T) {
 			truth, gain = truth/float64(sites-10), gain/float64(sites-10)
 			held, heldGain := 0, 0
 			for k := range audits {
-				sample, err := audit.Draw(ids, ids[:10], m, uint64(k))
-				if err != nil {
-					t.Fatal(err)
-				}
+				sample := fatal.Get(audit.Draw(ids, ids[:10], m, uint64(k)))(t)
 				var p audit.Paired
 				for _, id := range sample {
 					p.Add(right[id], later[id])
@@ -179,10 +162,11 @@ func TestCoverageOfTheSequentialRule(t *testing.T) {
 		for k := range audits {
 			r := seed.New(2, "sequential", uint64(100*p), uint64(k))
 			var a result.Tally
-			for !audit.Enough(a, 0.05) {
-				a.Total++
-				if r.Float64() < p {
-					a.Correct++
+			for a.Total == 0 || audit.Wilson(a).HalfWidth() > 0.05 {
+				for next := audit.Next(a.Total); a.Total < next; a.Total++ {
+					if r.Float64() < p {
+						a.Correct++
+					}
 				}
 			}
 			if w := audit.Wilson(a); w.Low <= p && p <= w.High {

@@ -9,6 +9,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestThresholdByHand(t *testing.T) {
@@ -69,10 +70,7 @@ func TestCoverageOfSets(t *testing.T) {
 				for i := range scores {
 					scores[i] = r.Float64()
 				}
-				q, err := audit.Threshold(scores, coverage)
-				if err != nil {
-					t.Fatal(err)
-				}
+				q := fatal.Get(audit.Threshold(scores, coverage))(t)
 				sum += q // the share of uniform scores that are at most q
 			}
 			got, slack := sum/audits, 4*math.Sqrt(coverage*(1-coverage)/float64(m)/audits)

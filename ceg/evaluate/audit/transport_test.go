@@ -10,6 +10,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // linear is the transport by the simplex method.
@@ -27,10 +28,7 @@ func linear(t *testing.T, probs [][]float64, prior []float64) float64 {
 			}
 		}
 	}
-	least, _, err := lp.Simplex(cost, a, b, 1e-12, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	least, _ := fatal.Get2(lp.Simplex(cost, a, b, 1e-12, nil))(t)
 	return 1 - least
 }
 
@@ -59,10 +57,7 @@ func TestTransportIsALinearProgram(t *testing.T) {
 		r := seed.New(4, "transport", k)
 		n, c := 1+r.IntN(12), 1+r.IntN(5)
 		probs, prior := randomProbs(r, n, c), simplex(r, c, 1)
-		got, err := audit.Transport(probs, prior)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := fatal.Get(audit.Transport(probs, prior))(t)
 		if want := linear(t, probs, prior); math.Abs(got-want) > 1e-9 {
 			t.Errorf("%d images of %d classes: %v, want %v", n, c, got, want)
 		}
@@ -119,9 +114,7 @@ func BenchmarkTransport(b *testing.B) {
 		probs, prior := randomProbs(r, size[0], size[1]), simplex(r, size[1], 1)
 		b.Run("", func(b *testing.B) {
 			for b.Loop() {
-				if _, err := audit.Transport(probs, prior); err != nil {
-					b.Fatal(err)
-				}
+				fatal.Get(audit.Transport(probs, prior))(b)
 			}
 		})
 	}

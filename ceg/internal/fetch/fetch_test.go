@@ -15,22 +15,17 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // What is fetched is whole and pinned, or the file keeps what it had.
 func TestUnpack(t *testing.T) {
 	var packed bytes.Buffer
 	z := zip.NewWriter(&packed)
-	w, err := z.Create("a/lib.so")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.Write([]byte("library")); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	w := fatal.Get(z.Create("a/lib.so"))(t)
+	fatal.Get(w.Write([]byte("library")))(t)
+	fatal.If(t, z.Close())
 	saved := stall
 	stall = 100 * time.Millisecond
 	t.Cleanup(func() { stall = saved })
@@ -86,9 +81,7 @@ func TestUnpack(t *testing.T) {
 	if _, err := Text(ctx, s.URL+"/x.whl", 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if _, err := Text(t.Context(), s.URL+"/x.whl", 10); err == nil || !strings.Contains(err.Error(), "more than 10 bytes") {
-		t.Errorf("too long: %v", err)
-	}
+	fatal.Says(t, fatal.Err(Text(t.Context(), s.URL+"/x.whl", 10)), "more than 10 bytes")
 }
 
 func TestSafe(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/labels/acquire"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // domain and number are parts of an ID such as south/13.jpg.
@@ -46,14 +47,9 @@ type game struct {
 // round returns the numbers of the open queries, or else of the labelled ones.
 func (g game) round(round, n int, acts ...labels.Event) (awaited, labelled string) {
 	g.Helper()
-	ledger, err := labels.Open(g.dir, []string{"cat", "dog"}, labels.Options{})
-	if err != nil {
-		g.Fatal(err)
-	}
+	ledger := fatal.Get(labels.Open(g.dir, []string{"cat", "dog"}, labels.Options{}))(g)
 	defer ledger.Close()
-	if _, err := ledger.Append(acts...); err != nil {
-		g.Fatal(err)
-	}
+	fatal.Get(ledger.Append(acts...))(g)
 	first := func(n int, may func(string) bool) (list []labels.Question) {
 		for _, id := range g.pool {
 			if len(list) < n && may(id) {
@@ -177,9 +173,7 @@ func TestDesk(t *testing.T) {
 		t.Errorf("open: %v", d.Awaiting())
 	}
 	for _, id := range []string{"a", "b", "c"} {
-		if _, err := ledger.Append(labels.Event{Kind: labels.Labelled, ID: id, Class: "cat", By: id}); err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(ledger.Append(labels.Event{Kind: labels.Labelled, ID: id, Class: "cat", By: id}))(t)
 	}
 	list, err := round()
 	if err != nil || len(list) != 3 || list[0].ID != "c" || list[1].By != "b" || list[2].Class != "cat" || d.Awaiting() != nil {

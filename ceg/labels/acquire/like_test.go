@@ -14,6 +14,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels/acquire"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A bad image is replaced by the next one that is not like it. Here images 0 to 5 are dark and
@@ -28,36 +29,17 @@ func TestBadIsNotReplacedByItsLike(t *testing.T) {
 			features = append(features, 0.1*float32(i), 1)
 		}
 	}
-	data, err := binary.Append(nil, binary.LittleEndian, features)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(binary.Append(nil, binary.LittleEndian, features))(t)
 	path := filepath.Join(t.TempDir(), "x.safetensors")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(safetensors.Write(f, []safetensors.Entry{{Name: "features", DType: safetensors.Float32, Shape: []int{n, 2}, Data: data}}, nil), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	f := fatal.Get(os.Create(path))(t)
+	fatal.If(t, errors.Join(safetensors.Write(f, []safetensors.Entry{{Name: "features", DType: safetensors.Float32, Shape: []int{n, 2}, Data: data}}, nil), f.Close()))
 	classes := []string{"cat", "dog"}
-	d, _, err := datasets.Open("features", path, datasets.Options{Classes: classes})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, _ := fatal.Get2(datasets.Open("features", path, datasets.Options{Classes: classes}))(t)
 	c := configtest.New(t, "features", config.NoTarget, "uniform-ce", config.Authors, "schedule.timing", config.Once)
 	c.Exploration.Budget, c.Exploration.Oracle, c.Data.Classes = "2", config.People, classes
-	p, err := acquire.New(c, d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	oracle, _, err := acquire.People(t.TempDir(), p, nil, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.SetOracle(oracle); err != nil {
-		t.Fatal(err)
-	}
+	p := fatal.Get(acquire.New(c, d))(t)
+	oracle, _ := fatal.Get2(acquire.People(t.TempDir(), p, nil, 1))(t)
+	fatal.If(t, p.SetOracle(oracle))
 	defer p.Close()
 	inOrder := func(n int, may func(string) bool) (list []labels.Question, err error) {
 		for i := 5; len(list) < n && i < 5+9; i++ { // from 5 on, around
@@ -80,14 +62,9 @@ func TestBadIsNotReplacedByItsLike(t *testing.T) {
 		if kind == labels.Labelled {
 			e.Class = "cat"
 		}
-		l, err := labels.Open(filepath.Dir(awaiting.Ledger), classes, labels.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := fatal.Get(labels.Open(filepath.Dir(awaiting.Ledger), classes, labels.Options{}))(t)
 		defer l.Close()
-		if _, err := l.Append(e); err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(l.Append(e))(t)
 	}
 	say(labels.Bad, "5")
 	say(labels.Labelled, "6")

@@ -3,12 +3,12 @@ package acquire_test
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/labels/acquire"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A share of the pool is drawn by domain and by ID: of two sources with 10 and 2 training
@@ -76,7 +76,5 @@ func TestNothingToTrainOn(t *testing.T) {
 	d := &datasets.Dataset{Name: "photos", Domains: []string{"east", "north"}, Classes: []string{"cat", "dog"},
 		Examples: []datasets.Example{{ID: "east/a.jpg", Split: datasets.Val}, {ID: "north/a.jpg", Domain: 1}}}
 	c := config.Config{Data: config.Data{Target: "north"}, Exploration: config.Exploration{Budget: "2"}}
-	if _, err := acquire.New(c, d); err == nil || !strings.Contains(err.Error(), "photos has no image to train on: outside north all are in the validation split") {
-		t.Errorf("got %v", err)
-	}
+	fatal.Says(t, fatal.Err(acquire.New(c, d)), "photos has no image to train on: outside north all are in the validation split")
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // What CVAT exports, as its documentation shows it.
@@ -30,37 +32,24 @@ func TestCVAT(t *testing.T) {
 	}
 
 	file := func(id string) string {
-		data, err := os.ReadFile(filepath.Join(root, id))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := fatal.Get(os.ReadFile(filepath.Join(root, id)))(t)
 		return string(data)
 	}
 	archive := func(files map[string]string) string {
 		name := filepath.Join(t.TempDir(), "a.zip")
-		f, err := os.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := fatal.Get(os.Create(name))(t)
 		defer f.Close()
 		w := zip.NewWriter(f)
 		for name, text := range files {
-			e, err := w.Create(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := fatal.Get(w.Create(name))(t)
 			io.WriteString(e, text)
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, w.Close())
 		return name
 	}
 	xmlFile := func(body string) string {
 		name := filepath.Join(t.TempDir(), "annotations.xml")
-		if err := os.WriteFile(name, []byte(`<?xml version="1.0" encoding="utf-8"?>`+"\n<annotations>\n<version>1.1</version>\n"+body+"\n</annotations>\n"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(name, []byte(`<?xml version="1.0" encoding="utf-8"?>`+"\n<annotations>\n<version>1.1</version>\n"+body+"\n</annotations>\n"), 0o666))
 		return name
 	}
 	var escaped strings.Builder
@@ -97,9 +86,7 @@ func TestFiftyOne(t *testing.T) {
 	_, d := write(t)
 	dir := t.TempDir()
 	put := func(text string) {
-		if err := os.WriteFile(filepath.Join(dir, "labels.json"), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(filepath.Join(dir, "labels.json"), []byte(text), 0o666))
 	}
 	put("{\n \"classes\": [\"cat\", \"=cmd|calc\"],\n \"labels\": {\n  \"north/1\": 1,\n  \"south/1\": null,\n  \"3\": {\"label\": 0, \"confidence\": 0.9}\n }\n}")
 	options := ReadOptions{Classes: classes, Strict: true}
@@ -119,7 +106,5 @@ func TestFiftyOne(t *testing.T) {
 		t.Errorf("%v, %+v", err, im)
 	}
 	put(`{"classes": ["cat"], "labels": {"1": 4}}`)
-	if _, err := Read(t.Context(), FiftyOne, dir, options); err == nil || !strings.Contains(err.Error(), "labels.json (1): label 4 of 1 classes") {
-		t.Errorf("error %v", err)
-	}
+	fatal.Says(t, fatal.Err(Read(t.Context(), FiftyOne, dir, options)), "labels.json (1): label 4 of 1 classes")
 }

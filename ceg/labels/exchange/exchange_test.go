@@ -16,6 +16,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 var classes = []string{"cat", `dog, "big" & <wild>`, "=cmd|calc"}
@@ -29,40 +30,27 @@ func write(t *testing.T) (root string, d *datasets.Dataset) {
 	root = filepath.Join(t.TempDir(), "photos")
 	for i, id := range images {
 		path := filepath.Join(root, filepath.FromSlash(id))
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		f, err := os.Create(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		f := fatal.Get(os.Create(path))(t)
 		m := image.NewGray(image.Rect(0, 0, 4, 4))
 		m.SetGray(1, 1, color.Gray{Y: uint8(20 * (i + 1))})
-		if err := png.Encode(f, m); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, png.Encode(f, m))
 		f.Close()
 	}
-	d, _, err := datasets.Open("folder", root, datasets.Options{Classes: append([]string{"sub'q"}, classes...)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, _ = fatal.Get2(datasets.Open("folder", root, datasets.Options{Classes: append([]string{"sub'q"}, classes...)}))(t)
 	d.Classes = d.Classes[1:]
 	return root, d
 }
 
 func openLedger(t *testing.T, d *datasets.Dataset) *labels.Ledger {
 	t.Helper()
-	l, err := labels.Open(t.TempDir(), classes, labels.Options{Domain: func(id string) (string, bool) {
+	l := fatal.Get(labels.Open(t.TempDir(), classes, labels.Options{Domain: func(id string) (string, bool) {
 		i, ok := d.Index(id)
 		if !ok {
 			return "", false
 		}
 		return d.Domains[d.Examples[i].Domain], true
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	t.Cleanup(func() { l.Close() })
 	return l
 }
@@ -81,14 +69,10 @@ func queried(t *testing.T, d *datasets.Dataset, withLabels bool) *labels.Ledger 
 	for i, id := range images[:6] {
 		list = append(list, labels.Question{ID: id, QueryInfo: &labels.QueryInfo{Scores: map[string]float64{"s_u": 0.5}, Predicted: classes[i%3], Probability: 0.25, Model: "run@3"}})
 	}
-	if _, err := l.Query("run", 2, list); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(l.Query("run", 2, list))(t)
 	for _, id := range images[:6] {
 		if class := labelled[id]; class != "" && withLabels {
-			if _, err := l.Append(labels.Event{Kind: labels.Labelled, ID: id, Class: class, By: "ann", Seconds: 1.5}); err != nil {
-				t.Fatal(err)
-			}
+			fatal.Get(l.Append(labels.Event{Kind: labels.Labelled, ID: id, Class: class, By: "ann", Seconds: 1.5}))(t)
 		}
 	}
 	return l
@@ -100,12 +84,8 @@ func export(t *testing.T, f Format, l *labels.Ledger, root string, d *datasets.D
 	var items []Item
 	l.View(func(s *labels.State) { items = Items(d, datasets.Truth{}, s, which, rest) })
 	o := Options{Data: d, Files: os.DirFS(root), Classes: classes, ImageFolder: "photos"}
-	if _, err := Write(t.Context(), f, out, items, o); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Write(t.Context(), f, out, items, o); err == nil || !strings.Contains(err.Error(), "exists already") {
-		t.Errorf("written over: %v", err)
-	}
+	fatal.Get(Write(t.Context(), f, out, items, o))(t)
+	fatal.Says(t, fatal.Err(Write(t.Context(), f, out, items, o)), "exists already")
 	return out
 }
 
@@ -123,20 +103,11 @@ func read(t *testing.T, f Format, name string, d *datasets.Dataset) ([]labels.Ev
 // that a second import changes nothing.
 func imported(t *testing.T, f Format, name string, d *datasets.Dataset) string {
 	t.Helper()
-	im, err := Read(t.Context(), f, name, ReadOptions{Classes: classes, Strict: true, By: "somebody"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	events, err := im.Events(matcher(t, d))
-	if err != nil {
-		t.Fatal(err)
-	}
+	im := fatal.Get(Read(t.Context(), f, name, ReadOptions{Classes: classes, Strict: true, By: "somebody"}))(t)
+	events := fatal.Get(im.Events(matcher(t, d)))(t)
 	l := openLedger(t, d)
 	for n := range 2 {
-		done, err := l.Import(events)
-		if err != nil {
-			t.Fatal(err)
-		}
+		done := fatal.Get(l.Import(events))(t)
 		if n == 1 && len(done.New) > 0 {
 			t.Errorf("the second import has brought %+v", done.New)
 		}
@@ -194,17 +165,10 @@ func TestFolder(t *testing.T) {
 	// Others rename files, and put them elsewhere: the content tells.
 	other := t.TempDir()
 	for i, id := range images[:2] {
-		data, err := os.ReadFile(filepath.Join(root, id))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := fatal.Get(os.ReadFile(filepath.Join(root, id)))(t)
 		dir := filepath.Join(other, "train", "cat")
-		if err := os.MkdirAll(dir, 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("1_png.rf.%d.png", i)), data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.MkdirAll(dir, 0o777))
+		fatal.If(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("1_png.rf.%d.png", i)), data, 0o666))
 	}
 	if got := imported(t, Folder, other, d); got != "north/1.png=cat; north/2.png=cat" {
 		t.Error(got)
@@ -214,10 +178,7 @@ func TestFolder(t *testing.T) {
 func TestCSV(t *testing.T) {
 	root, d := write(t)
 	out := export(t, CSV, queried(t, d, false), root, d, Open, true)
-	text, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := fatal.Get(os.ReadFile(out))(t)
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	if len(lines) != 8 || lines[0] != strings.Join(csvColumns, ",") {
 		t.Fatalf("questions:\n%s", text)
@@ -226,14 +187,10 @@ func TestCSV(t *testing.T) {
 		t.Errorf("line %q", lines[3])
 	}
 	// Questions that nobody has answered are no answers; then somebody fills some in.
-	if _, err := read(t, CSV, out, d); err == nil || !strings.Contains(err.Error(), "there is no label in it; looked for rows with a class in the column label") {
-		t.Errorf("error %v", err)
-	}
+	fatal.Says(t, fatal.Err(read(t, CSV, out, d)), "there is no label in it; looked for rows with a class in the column label")
 	file := filepath.Join(t.TempDir(), "a.csv")
 	put := func(text string) {
-		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(file, []byte(text), 0o666))
 	}
 	put("\ufeffid;label;flag;annotator;at\r\nnorth/1.png;'=cmd|calc;;;\r\n.\\south\\1.png;cat;unsure;bob;2026-01-02T03:04:05Z\r\nnorth/2.png;;skipped;bob;\r\nnorth/=cmd|calc.png;;bad;bob;\r\nsouth/cat/3.png;;;;\r\n")
 	if got := imported(t, CSV, file, d); got != "north/1.png==cmd|calc; north/2.png skipped; north/=cmd|calc.png bad; south/1.png=cat" {
@@ -262,10 +219,7 @@ func TestCSV(t *testing.T) {
 func TestMatch(t *testing.T) {
 	_, d := write(t)
 	m := matcher(t, d)
-	sum, err := d.Digest(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sum := fatal.Get(d.Digest(1))(t)
 	for _, c := range []struct {
 		a    Label
 		want string
@@ -299,15 +253,11 @@ func TestMatch(t *testing.T) {
 func TestLinkOut(t *testing.T) {
 	root, d := write(t)
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "cat"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.MkdirAll(filepath.Join(dir, "cat"), 0o777))
 	if err := os.Symlink(filepath.Join(root, images[0]), filepath.Join(dir, "cat", "1.png")); err != nil {
 		t.Skip(err)
 	}
-	if _, err := read(t, Folder, dir, d); err == nil || !strings.Contains(err.Error(), "cat/1.png") {
-		t.Errorf("error %v", err)
-	}
+	fatal.Says(t, fatal.Err(read(t, Folder, dir, d)), "cat/1.png")
 }
 
 // Names that CVAT cannot hold are left out of its archives alone.
@@ -339,10 +289,7 @@ func TestUsedNames(t *testing.T) {
 // FuzzRead: whatever a file holds, reading it ends with answers or an error.
 func FuzzRead(f *testing.F) {
 	for _, name := range []string{"label-studio.json", "label-studio-min.json", "label-studio.csv"} {
-		text, err := os.ReadFile(filepath.Join("testdata", name))
-		if err != nil {
-			f.Fatal(err)
-		}
+		text := fatal.Get(os.ReadFile(filepath.Join("testdata", name)))(f)
 		f.Add(text)
 	}
 	f.Add([]byte("id,label\nnorth/1.png,cat\n"))
@@ -352,22 +299,15 @@ func FuzzRead(f *testing.F) {
 	var archive bytes.Buffer
 	z := zip.NewWriter(&archive)
 	for name, text := range map[string]string{"synsets.txt": "cat\ndog\n", "default.txt": "a.jpg 0\n", "cat/cat_b.jpg": "\xff\xd8\xff"} {
-		w, err := z.Create(name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		w := fatal.Get(z.Create(name))(f)
 		io.WriteString(w, text)
 	}
-	if err := z.Close(); err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, z.Close())
 	f.Add(archive.Bytes())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		dir := t.TempDir()
 		for _, name := range []string{"labels.json", "annotations.xml", "default.txt", "synsets.txt", "x.csv", "x.zip"} {
-			if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.WriteFile(filepath.Join(dir, name), data, 0o666))
 		}
 		for _, in := range []struct {
 			f    Format
@@ -394,9 +334,7 @@ func TestNoneOfThese(t *testing.T) {
 	root, d := write(t)
 	put := func(name, text string) string {
 		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(path, []byte(text), 0o666))
 		return path
 	}
 	for f, name := range map[Format]string{
@@ -409,9 +347,7 @@ func TestNoneOfThese(t *testing.T) {
 			t.Fatalf("%s: %+v, %v", f, events, err)
 		}
 		l := openLedger(t, d)
-		if _, err := l.Import(events); err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(l.Import(events))(t)
 		l.View(func(s *labels.State) {
 			if all, _, _ := s.Count(); all.None != 1 || all.Labelled != 1 {
 				t.Errorf("%s: %+v", f, all)

@@ -17,6 +17,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/regular"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // large is an export of n answers about the images d/0.png and so on.
@@ -51,9 +52,7 @@ func large(t *testing.T, f Format, n int) string {
 		b.WriteString("}}")
 	}
 	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path, b.Bytes(), 0o666))
 	if f == FiftyOne {
 		return dir
 	}
@@ -69,10 +68,7 @@ func TestLargeExports(t *testing.T) {
 	for i := range many {
 		files[fmt.Sprintf("d/%d.png", i)] = &fstest.MapFile{Data: []byte("\x89PNG\r\n\x1a\n")}
 	}
-	d, _, err := datasets.Folder(files, datasets.Options{Classes: []string{"cat", "dog"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, _ := fatal.Get2(datasets.Folder(files, datasets.Options{Classes: []string{"cat", "dog"}}))(t)
 	for _, f := range []Format{CSV, LabelStudio, CVAT, FiftyOne} {
 		t.Run(string(f), func(t *testing.T) {
 			short, long := imports(t, d, f, few), imports(t, d, f, many)
@@ -99,18 +95,10 @@ func imports(t *testing.T, d *datasets.Dataset, f Format, n int) time.Duration {
 	if len(lines) != n {
 		t.Errorf("%d answers are at %d places", n, len(lines))
 	}
-	events, err := im.Events(NewMatcher(d, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := labels.Open(t.TempDir(), d.Classes, labels.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := fatal.Get(im.Events(NewMatcher(d, nil)))(t)
+	l := fatal.Get(labels.Open(t.TempDir(), d.Classes, labels.Options{}))(t)
 	defer l.Close()
-	if _, err := l.Append(events...); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(l.Append(events...))(t)
 	return time.Since(begun)
 }
 
@@ -118,23 +106,13 @@ func imports(t *testing.T, d *datasets.Dataset, f Format, n int) time.Duration {
 func bombed(t *testing.T, names []string, size int64) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "bomb.zip")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fatal.Get(os.Create(path))(t)
 	z := zip.NewWriter(f)
 	for _, name := range names {
-		w, err := z.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.CopyN(w, endless{}, size); err != nil {
-			t.Fatal(err)
-		}
+		w := fatal.Get(z.Create(name))(t)
+		fatal.Get(io.CopyN(w, endless{}, size))(t)
 	}
-	if err := errors.Join(z.Close(), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, errors.Join(z.Close(), f.Close()))
 	return path
 }
 
@@ -172,9 +150,7 @@ func TestBombs(t *testing.T) {
 		})
 	}
 	sparse := filepath.Join(t.TempDir(), "large.csv")
-	if err := os.WriteFile(sparse, []byte("id,label,annotation_id\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(sparse, []byte("id,label,annotation_id\n"), 0o666))
 	if err := os.Truncate(sparse, 200<<20); err != nil {
 		t.Skip(err)
 	}
@@ -190,12 +166,8 @@ func TestBombs(t *testing.T) {
 	}
 	dir := t.TempDir()
 	deep := `{"classes": [], "labels": {"a": ` + strings.Repeat(`{"label": `, 5000) + "0" + strings.Repeat("}", 5002)
-	if err := os.WriteFile(filepath.Join(dir, "labels.json"), []byte(deep), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Read(t.Context(), FiftyOne, dir, ReadOptions{Strict: true}); err == nil || !strings.Contains(err.Error(), "want an index or a name") {
-		t.Errorf("a deep label: %v", err)
-	}
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "labels.json"), []byte(deep), 0o666))
+	fatal.Says(t, fatal.Err(Read(t.Context(), FiftyOne, dir, ReadOptions{Strict: true})), "want an index or a name")
 	d := &datasets.Dataset{Domains: []string{"d"}}
 	if _, err := NewMatcher(d, nil).Match(Label{Path: strings.Repeat("a/", 1<<20)}); err == nil {
 		t.Error("a path of a megabyte is found")

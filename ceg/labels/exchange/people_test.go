@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // peoplesPhotos are the images that the files in testdata/people are about.
@@ -20,24 +21,14 @@ func peoplesPhotos(t *testing.T) (root string, d *datasets.Dataset) {
 	root = filepath.Join(t.TempDir(), "photos")
 	for i, id := range []string{"north/cat/cat_0.jpg", "north/cat/cat_1.jpg", "north/cat/only here.jpg", "south/cat/cat_0.jpg", "south/dog/Bär.jpg"} {
 		path := filepath.Join(root, filepath.FromSlash(id))
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		f, err := os.Create(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		f := fatal.Get(os.Create(path))(t)
 		m := image.NewGray(image.Rect(0, 0, 4, 4))
 		m.SetGray(1, 1, color.Gray{Y: uint8(20 * (i + 1))})
-		if err := png.Encode(f, m); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, png.Encode(f, m))
 		f.Close()
 	}
-	d, _, err := datasets.Open("folder", root, datasets.Options{Classes: []string{"cat", "dog"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, _ = fatal.Get2(datasets.Open("folder", root, datasets.Options{Classes: []string{"cat", "dog"}}))(t)
 	return root, d
 }
 
@@ -72,15 +63,11 @@ func TestPeoplesFiles(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(path, []byte(text), 0o666))
 		return path
 	}
 	hub := filepath.Join(root, "north", "cat", "metadata.csv")
-	if err := os.WriteFile(hub, []byte("file_name,label\ncat_1.jpg,cat\ncat_0.jpg,dog\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(hub, []byte("file_name,label\ncat_1.jpg,cat\ncat_0.jpg,dog\n"), 0o666))
 	const two = "north/cat/cat_0.jpg=cat; south/cat/cat_0.jpg=dog"
 	people := func(name string) string { return filepath.Join("testdata", "people", name) }
 	for _, c := range []struct {
@@ -149,22 +136,16 @@ func TestStudioQuestions(t *testing.T) {
 	_, d := peoplesPhotos(t)
 	name := filepath.Join(t.TempDir(), "a.json")
 	text := `[{"image":"north/cat/cat_0.jpg","first":"cat","second":"dog","annotation_id":1}]`
-	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(name, []byte(text), 0o666))
 	for question, want := range map[string]string{"first": "north/cat/cat_0.jpg=cat", "second": "north/cat/cat_0.jpg=dog"} {
 		if got, _ := taken(t, LabelStudio, name, d, ReadOptions{Question: question}); got != want {
 			t.Errorf("%s: %s, want %s", question, got, want)
 		}
 	}
 	for question, want := range map[string]string{"": "the questions first, second have annotations with one of the classes: --question names", "third": `no question "third" in it, only first, second`} {
-		if _, err := Read(t.Context(), LabelStudio, name, ReadOptions{Classes: d.Classes, Question: question}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: error %v, want %q", question, err, want)
-		}
+		fatal.Says(t, fatal.Err(Read(t.Context(), LabelStudio, name, ReadOptions{Classes: d.Classes, Question: question})), want)
 	}
-	if _, err := Read(t.Context(), LabelStudio, name, ReadOptions{Classes: []string{"cow", "pig"}}); err == nil || !strings.Contains(err.Error(), "none of first, second has an annotation with one of the classes, cow, pig") {
-		t.Errorf("error %v", err)
-	}
+	fatal.Says(t, fatal.Err(Read(t.Context(), LabelStudio, name, ReadOptions{Classes: []string{"cow", "pig"}})), "none of first, second has an annotation with one of the classes, cow, pig")
 }
 
 // Archives that a Mac has packed again have a folder around all and files of its own.
@@ -182,23 +163,13 @@ func TestMacArchives(t *testing.T) {
 		{COCO, map[string]string{"x/annotations/instances.json": `{"images":[{"id":1,"file_name":"north/cat/cat_0.jpg"}],"annotations":[{"image_id":1,"category_id":1}],"categories":[{"id":1,"name":"cat"}]}`, "__MACOSX/x/annotations/._instances.json": junk, "x/annotations/._instances.json": junk}},
 	} {
 		name := filepath.Join(t.TempDir(), "a.zip")
-		f, err := os.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := fatal.Get(os.Create(name))(t)
 		z := zip.NewWriter(f)
 		for entry, text := range c.files {
-			w, err := z.Create(entry)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := w.Write([]byte(text)); err != nil {
-				t.Fatal(err)
-			}
+			w := fatal.Get(z.Create(entry))(t)
+			fatal.Get(w.Write([]byte(text)))(t)
 		}
-		if err := z.Close(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, z.Close())
 		f.Close()
 		if got, left := taken(t, c.f, name, d, ReadOptions{Strict: true}); got != "north/cat/cat_0.jpg=cat" || left != nil {
 			t.Errorf("%s %v: %s, %q", c.f, c.files, got, left)
@@ -226,12 +197,8 @@ func TestNothingRead(t *testing.T) {
 		{Folder, "tree/readme.txt", "x", "looked for images in class folders"},
 	} {
 		path := filepath.Join(dir, filepath.FromSlash(c.name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(c.text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		fatal.If(t, os.WriteFile(path, []byte(c.text), 0o666))
 		if c.f == Folder {
 			path = filepath.Dir(path)
 		}

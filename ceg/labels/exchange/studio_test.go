@@ -12,6 +12,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/labels/studio/studiotest"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // The exports in testdata were made by Label Studio 1.23 in TestRealLabelStudio, of the
@@ -52,10 +53,7 @@ func equalSets(a, b string) bool {
 func TestLabelStudioTasks(t *testing.T) {
 	root, d := write(t)
 	out := export(t, LabelStudio, queried(t, d, false), root, d, Open, false)
-	text, err := os.ReadFile(filepath.Join(out, "tasks-001.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := fatal.Get(os.ReadFile(filepath.Join(out, "tasks-001.json")))(t)
 	var tasks []task
 	if err := json.Unmarshal(text, &tasks); err != nil || len(tasks) != 6 {
 		t.Fatalf("%v, %d tasks", err, len(tasks))
@@ -70,9 +68,7 @@ func TestLabelStudioTasks(t *testing.T) {
 	if len(p) != 1 || p[0].Model != "run@3" || p[0].Score != 0.25 || p[0].Result[0].Value.Choices[0] != classes[0] {
 		t.Errorf("predictions %+v", p)
 	}
-	if _, err := read(t, LabelStudio, filepath.Join(out, "tasks-001.json"), d); err == nil || !strings.Contains(err.Error(), "there is no label in it; looked for tasks with annotations") {
-		t.Errorf("tasks that have no annotation yet: %v", err)
-	}
+	fatal.Says(t, fatal.Err(read(t, LabelStudio, filepath.Join(out, "tasks-001.json"), d)), "there is no label in it; looked for tasks with annotations")
 	config, err := os.ReadFile(filepath.Join(out, "config.xml"))
 	if err != nil || !strings.Contains(string(config), `<Choice value="dog, &#34;big&#34; &amp; &lt;wild&gt;" hotkey="2"/>`) {
 		t.Errorf("%v, config %s", err, config)
@@ -97,9 +93,7 @@ func TestLabelStudioShapes(t *testing.T) {
 		{`[{"image":"north/2.png","id":1,"annotator":null,"camera":"A"},{"image":"north/1.png","choice":"cat"}]`, "north/1.png=cat"},
 		{"annotation_id\tchoice\timage\tannotator\tlead_time\n1\tcat\tnorth/1.png\ta@b.c\t1.5\n", "north/1.png=cat"},
 	} {
-		if err := os.WriteFile(file, []byte(c.text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(file, []byte(c.text), 0o666))
 		if got := imported(t, LabelStudio, file, d); got != c.want {
 			t.Errorf("%s: %q, want %q", c.text, got, c.want)
 		}
@@ -120,9 +114,7 @@ func TestLabelStudioShapes(t *testing.T) {
 		{"id,label\nx,cat\n", ":1: the columns are"},
 		{"", "it is empty"},
 	} {
-		if err := os.WriteFile(file, []byte(c.text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(file, []byte(c.text), 0o666))
 		_, err := read(t, LabelStudio, file, d)
 		if c.want == "" && err == nil {
 			continue // an unknown ID, but a path that tells
@@ -140,25 +132,14 @@ func TestRealLabelStudio(t *testing.T) {
 	s := studiotest.Start(t, filepath.Dir(root))
 	folder := "photos"
 	if strings.HasPrefix(os.Getenv("LEDG_LABEL_STUDIO"), "http://") {
-		var err error
-		if folder, err = filepath.Rel(os.TempDir(), root); err != nil {
-			t.Fatal(err)
-		}
+		folder = fatal.Get(filepath.Rel(os.TempDir(), root))(t)
 	}
 	out := filepath.Join(t.TempDir(), "out")
 	var items []Item
 	queried(t, d, false).View(func(s *labels.State) { items = Items(d, datasets.Truth{}, s, Open, false) })
-	if _, err := Write(t.Context(), LabelStudio, out, items, Options{Data: d, Classes: classes, ImageFolder: folder}); err != nil {
-		t.Fatal(err)
-	}
-	config, err := os.ReadFile(filepath.Join(out, "config.xml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	tasks, err := os.ReadFile(filepath.Join(out, "tasks-001.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(Write(t.Context(), LabelStudio, out, items, Options{Data: d, Classes: classes, ImageFolder: folder}))(t)
+	config := fatal.Get(os.ReadFile(filepath.Join(out, "config.xml")))(t)
+	tasks := fatal.Get(os.ReadFile(filepath.Join(out, "tasks-001.json")))(t)
 	var project struct{ ID int }
 	s.Call("POST", "/api/projects/", map[string]any{"title": "ledg", "label_config": string(config)}, &project)
 	s.Call("POST", "/api/storages/localfiles/", map[string]any{"project": project.ID, "path": root, "title": "photos", "use_blob_urls": true}, nil)
@@ -172,9 +153,7 @@ func TestRealLabelStudio(t *testing.T) {
 	for name, kind := range map[string]string{"label-studio.json": "JSON", "label-studio-min.json": "JSON_MIN", "label-studio.csv": "CSV"} {
 		text := s.Call("GET", fmt.Sprintf("/api/projects/%d/export?exportType=%s&download_all_tasks=true", project.ID, kind), nil, nil)
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, text, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(path, text, 0o666))
 		want := studioLabels
 		if kind == "JSON" {
 			want += "; north/2.png skipped"

@@ -11,6 +11,7 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/rgb"
 	"github.com/ledg-go/ledg/datasets/scaletest"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // The page opens, and a label is on disk, within milliseconds, in a pool of a million images (with
@@ -28,20 +29,15 @@ func benchmark(b *testing.B, n int) {
 	for i := range examples {
 		examples[i] = datasets.Example{ID: fmt.Sprintf("camera/%07d.jpg", i)}
 	}
-	d, _, err := datasets.NewGenerated("many", []string{"camera"}, animals, examples, make([]int, n),
-		func(int) (*rgb.Image, error) { return rgb.New(64, 64), nil }, "many")
-	if err != nil {
-		b.Fatal(err)
-	}
+	d, _ := fatal.Get2(datasets.NewGenerated("many", []string{"camera"}, animals, examples, make([]int, n),
+		func(int) (*rgb.Image, error) { return rgb.New(64, 64), nil }, "many"))(b)
 	dir := b.TempDir()
 	o := options(b, d, "", dir, animals)
 	var events []labels.Event
 	for i := range n / 10 {
 		events = append(events, labels.Event{Kind: labels.Labelled, ID: examples[i].ID, Class: animals[i%10], By: "bob"})
 	}
-	if _, err := o.Ledger.Append(events...); err != nil {
-		b.Fatal(err)
-	}
+	fatal.Get(o.Ledger.Append(events...))(b)
 	_, address := serve(b, o)
 	within := func(b *testing.B, limit time.Duration) {
 		b.Helper()

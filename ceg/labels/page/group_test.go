@@ -7,15 +7,13 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // inGroups opens a folder of images whose groups are their folders, of the given number of images.
 func inGroups(t *testing.T, root string) *datasets.Dataset {
 	t.Helper()
-	d, _, err := datasets.Open("folder", root, datasets.Options{CacheDir: t.TempDir(), Group: "^(.*)/[^/]+$"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, _ := fatal.Get2(datasets.Open("folder", root, datasets.Options{CacheDir: t.TempDir(), Group: "^(.*)/[^/]+$"}))(t)
 	return d
 }
 
@@ -62,9 +60,7 @@ func TestLabelOfAGroup(t *testing.T) {
 
 	// Somebody has answered about one of the group already, which stays.
 	other := question.Question.Group.Others[0]
-	if _, err := o.Ledger.Append(labels.Event{Kind: labels.Labelled, ID: other, Class: "bear", By: "ben"}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(o.Ledger.Append(labels.Event{Kind: labels.Labelled, ID: other, Class: "bear", By: "ben"}))(t)
 	body := map[string]any{"op": "group", "id": first.ID, "rev": first.Rev, "class": "ant", "seconds": 4}
 	for range 2 { // a reply that is lost is no second answer
 		if status, _, notice := a.act(body); status != http.StatusOK || notice != "" {
@@ -132,9 +128,7 @@ func TestMixedGroups(t *testing.T) {
 	id := func(group, k int) string { return d.Examples[members[group][k]].ID }
 	for group, classes := range [][]string{{"ant", "bear", "bear"}, {"cat", "cat"}, {"bear", "ant"}} {
 		for k, class := range classes {
-			if _, err := o.Ledger.Append(labels.Event{Kind: labels.Labelled, ID: id(group, k), Class: class, By: "ben"}); err != nil {
-				t.Fatal(err)
-			}
+			fatal.Get(o.Ledger.Append(labels.Event{Kind: labels.Labelled, ID: id(group, k), Class: class, By: "ben"}))(t)
 		}
 	}
 	v := w.review("groups")

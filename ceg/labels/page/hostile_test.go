@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 	"golang.org/x/image/tiff"
 )
 
@@ -26,19 +27,13 @@ func TestHostile(t *testing.T) {
 		t.Skip("no symbolic links here:", err)
 	}
 	inside := filepath.Join(root, "photo", "0", "inside.png")
-	if err := os.Symlink("0000.png", inside); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Symlink("0000.png", inside))
 	later := filepath.Join(root, "photo", "0", "later.png")
 	writePNG(t, later)
 	d := folder(t, root)
 	// An image that was one when the folder was read.
-	if err := os.Remove(later); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(outside, later); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Remove(later))
+	fatal.If(t, os.Symlink(outside, later))
 	dir := t.TempDir()
 	s, address := serve(t, options(t, d, root, dir, animals))
 	w := window{t, address, "w"}
@@ -46,10 +41,7 @@ func TestHostile(t *testing.T) {
 	good := fmt.Sprintf(`{"client":"w","op":"label","id":%q,"rev":%q,"class":"ant"}`, q.ID, q.Rev)
 	path := s.Path("ann")
 	origin := strings.TrimSuffix(address, path)
-	at, err := url.Parse(origin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	at := fatal.Get(url.Parse(origin))(t)
 	own := map[string]string{"Content-Type": "application/json"}
 	with := func(more ...string) map[string]string {
 		m := maps.Clone(own)
@@ -119,10 +111,7 @@ func TestHostile(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.what, func(t *testing.T) {
-			r, err := http.NewRequest(c.method, origin, strings.NewReader(c.body))
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := fatal.Get(http.NewRequest(c.method, origin, strings.NewReader(c.body)))(t)
 			target, query, _ := strings.Cut(c.path, "?")
 			r.URL.Opaque, r.URL.RawQuery = target, query // as it is, dots and all
 			if c.host != "" {
@@ -131,10 +120,7 @@ func TestHostile(t *testing.T) {
 			for k, v := range c.header {
 				r.Header.Set(k, v)
 			}
-			reply, err := http.DefaultTransport.RoundTrip(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			reply := fatal.Get(http.DefaultTransport.RoundTrip(r))(t)
 			defer reply.Body.Close()
 			data, _ := io.ReadAll(reply.Body)
 			if reply.StatusCode != c.want && !(c.want == 404 && reply.StatusCode == 307) {
@@ -160,10 +146,7 @@ func TestHostile(t *testing.T) {
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Origin", origin)
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
-	reply, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reply := fatal.Get(http.DefaultClient.Do(r))(t)
 	reply.Body.Close()
 	if st := state(t, dir); reply.StatusCode != 200 || st.Last() != 1 {
 		t.Errorf("the page's own request: status %d, %d events", reply.StatusCode, st.Last())
@@ -173,14 +156,8 @@ func TestHostile(t *testing.T) {
 // writePNG writes some picture.
 func writePNG(t *testing.T, file string) {
 	t.Helper()
-	d, _, err := datasets.Glyphs(datasets.GlyphsConfig{PerClass: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := d.Image(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, _ := fatal.Get2(datasets.Glyphs(datasets.GlyphsConfig{PerClass: 1}))(t)
+	m := fatal.Get(d.Image(0))(t)
 	save(t, file, m.ToImage())
 }
 
@@ -198,27 +175,17 @@ func TestStrangeImages(t *testing.T) {
 			wide.Set(x, y, color.RGBA{uint8(x / 10), uint8(y / 3), 80, 255})
 		}
 	}
-	f, err := os.Create(filepath.Join(root, "photo", "0", "scan.tif"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := tiff.Encode(f, wide, nil); err != nil {
-		t.Fatal(err)
-	}
+	f := fatal.Get(os.Create(filepath.Join(root, "photo", "0", "scan.tif")))(t)
+	fatal.If(t, tiff.Encode(f, wide, nil))
 	f.Close()
-	if err := os.WriteFile(filepath.Join(root, "photo", "0", "cut.png"), []byte("\x89PNG\r\n\x1a\nno more than this"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(filepath.Join(root, "photo", "0", "cut.png"), []byte("\x89PNG\r\n\x1a\nno more than this"), 0o666))
 	d := folder(t, root)
 	dir := t.TempDir()
 	_, address := serve(t, options(t, d, root, dir, animals))
 	w := window{t, address, "w"}
 	seen := 0
 	for v := w.view(); v.Question != nil; seen++ {
-		reply, err := http.Get(address + "image?" + url.Values{"id": {v.Question.ID}}.Encode())
-		if err != nil {
-			t.Fatal(err)
-		}
+		reply := fatal.Get(http.Get(address + "image?" + url.Values{"id": {v.Question.ID}}.Encode()))(t)
 		m, kind, err := image.Decode(reply.Body)
 		reply.Body.Close()
 		switch v.Question.File {

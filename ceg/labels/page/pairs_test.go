@@ -8,6 +8,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/active/head"
 	"github.com/ledg-go/ledg/ceg/labels/review"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Near-duplicates are found once for equal features, also by another server in another folder.
@@ -36,9 +37,7 @@ func TestCachedPairs(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	for _, file := range files {
-		if err := os.WriteFile(file, []byte(`[{"A":0,"B":3}]`), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(file, []byte(`[{"A":0,"B":3}]`), 0o666))
 	}
 	if look(1, 2, 1); found != 3 {
 		t.Errorf("with a file of another data set found %d times, want three", found)

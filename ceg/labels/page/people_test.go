@@ -14,6 +14,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/labels/page"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // together serves a page for several annotators, and returns a window of each.
@@ -73,15 +74,9 @@ func TestPeople(t *testing.T) {
 		{"ann ends the server", "POST", ann.address + "stop", `{}`, 404},
 		{"an annotator whom nobody named", "GET", strings.TrimSuffix(ann.address, s.Path("ann")) + s.Path("eve") + "setup", "", 404},
 	} {
-		r, err := http.NewRequest(c.method, c.address, strings.NewReader(c.body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := fatal.Get(http.NewRequest(c.method, c.address, strings.NewReader(c.body)))(t)
 		r.Header.Set("Content-Type", "application/json")
-		reply, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		reply := fatal.Get(http.DefaultClient.Do(r))(t)
 		io.Copy(io.Discard, reply.Body)
 		reply.Body.Close()
 		if reply.StatusCode != c.want {
@@ -217,9 +212,7 @@ func TestTogether(t *testing.T) {
 				for _, e := range d.Examples {
 					queries = append(queries, labels.Question{ID: e.ID})
 				}
-				if _, err := o.Ledger.Query("run", 1, queries); err != nil {
-					t.Fatal(err)
-				}
+				fatal.Get(o.Ledger.Query("run", 1, queries))(t)
 			}
 			_, list := together(t, o, "ann", "ben", "eve")
 			list = append(list, window{t, list[0].address, "other"})
@@ -286,10 +279,7 @@ func TestNames(t *testing.T) {
 	} {
 		o := options(t, d, root, t.TempDir(), animals)
 		o.Place = c.place
-		s, err := page.New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := fatal.Get(page.New(o))(t)
 		r := httptest.NewRequest("GET", s.Path("ann")+"setup", nil)
 		r.Host = c.host
 		w := httptest.NewRecorder()
@@ -311,15 +301,9 @@ func TestNames(t *testing.T) {
 			continue
 		}
 		o := options(t, d, root, t.TempDir(), animals)
-		l, place, err := page.Listen(o.Ledger.Path(), page.Place{Host: "0.0.0.0"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		l, place := fatal.Get2(page.Listen(o.Ledger.Path(), page.Place{Host: "0.0.0.0"}))(t)
 		o.Place = place
-		s, err := page.New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := fatal.Get(page.New(o))(t)
 		defer s.Close()
 		go s.Serve(t.Context(), l)
 		reply, err := http.Get(fmt.Sprintf("http://%s:%d%ssetup", ip.IP, place.Port, s.Path("ann")))

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A closed request ends the making of its picture, and not that of others who wait for the
@@ -19,17 +20,9 @@ import (
 func TestClosedRequest(t *testing.T) {
 	root := t.TempDir()
 	var b bytes.Buffer
-	if err := errors.Join(png.Encode(&b, image.NewGray(image.Rect(0, 0, 4, 4))), os.Mkdir(filepath.Join(root, "d"), 0o777), os.WriteFile(filepath.Join(root, "d", "0.png"), b.Bytes(), 0o666)); err != nil {
-		t.Fatal(err)
-	}
-	d, _, err := datasets.Open("folder", root, datasets.Options{Classes: []string{"cat", "dog"}, CacheDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := newPictures(Options{Data: d, Root: root})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, errors.Join(png.Encode(&b, image.NewGray(image.Rect(0, 0, 4, 4))), os.Mkdir(filepath.Join(root, "d"), 0o777), os.WriteFile(filepath.Join(root, "d", "0.png"), b.Bytes(), 0o666)))
+	d, _ := fatal.Get2(datasets.Open("folder", root, datasets.Options{Classes: []string{"cat", "dog"}, CacheDir: t.TempDir()}))(t)
+	p := fatal.Get(newPictures(Options{Data: d, Root: root}))(t)
 	defer p.close()
 	for range cap(p.room) { // all busy
 		p.room <- struct{}{}

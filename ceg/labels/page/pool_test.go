@@ -11,6 +11,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/labels/page"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // images writes perClass drawn digits of each of the first classes digits in every
@@ -18,18 +19,12 @@ import (
 func images(tb testing.TB, classes, perClass int) string {
 	tb.Helper()
 	root := filepath.Join(tb.TempDir(), "pictures")
-	d, truth, err := datasets.Glyphs(datasets.GlyphsConfig{PerClass: perClass})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	d, truth := fatal.Get2(datasets.Glyphs(datasets.GlyphsConfig{PerClass: perClass}))(tb)
 	for i, e := range d.Examples {
 		if truth.Class(i) >= classes {
 			continue
 		}
-		m, err := d.Image(i)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		m := fatal.Get(d.Image(i))(tb)
 		save(tb, filepath.Join(root, filepath.FromSlash(e.ID)), m.ToImage())
 	}
 	return root
@@ -38,28 +33,16 @@ func images(tb testing.TB, classes, perClass int) string {
 // save writes a picture as PNG.
 func save(tb testing.TB, file string, m image.Image) {
 	tb.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-		tb.Fatal(err)
-	}
-	f, err := os.Create(file)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if err := png.Encode(f, m); err != nil {
-		tb.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		tb.Fatal(err)
-	}
+	fatal.If(tb, os.MkdirAll(filepath.Dir(file), 0o777))
+	f := fatal.Get(os.Create(file))(tb)
+	fatal.If(tb, png.Encode(f, m))
+	fatal.If(tb, f.Close())
 }
 
 // folder opens the images in a folder.
 func folder(tb testing.TB, root string) *datasets.Dataset {
 	tb.Helper()
-	d, _, err := datasets.Open("folder", root, datasets.Options{CacheDir: tb.TempDir()})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	d, _ := fatal.Get2(datasets.Open("folder", root, datasets.Options{CacheDir: tb.TempDir()}))(tb)
 	return d
 }
 
@@ -69,10 +52,7 @@ var animals = []string{"ant", "bear", "cat", "dog", "elk", "fox", "goat", "hare"
 // options are those of a page that asks about all images of a folder.
 func options(tb testing.TB, d *datasets.Dataset, root, ledger string, classes []string) page.Options {
 	tb.Helper()
-	l, err := page.OpenLedger(ledger, d, classes, labels.Newest)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	l := fatal.Get(page.OpenLedger(ledger, d, classes, labels.Newest))(tb)
 	tb.Cleanup(func() { l.Close() })
 	return page.Options{Title: filepath.Base(root), Data: d, Root: root, Classes: classes, Ledger: l, By: []string{"ann"}, Rest: true, Seed: 1,
 		Next: "ledg train --dataset folder --root pictures --target print --labels pictures/labels.jsonl"}
@@ -81,10 +61,7 @@ func options(tb testing.TB, d *datasets.Dataset, root, ledger string, classes []
 // serve serves a page until the test ends, and returns its address.
 func serve(tb testing.TB, o page.Options) (*page.Server, string) {
 	tb.Helper()
-	s, err := page.New(o)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	s := fatal.Get(page.New(o))(tb)
 	h := httptest.NewServer(s)
 	tb.Cleanup(func() { h.Close(); s.Close() })
 	return s, h.URL + s.Path(o.By[0])

@@ -19,6 +19,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels/page"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // vectors opens features of the images in a folder: a direction for each class, and noise.
@@ -56,26 +57,16 @@ func vectors(t *testing.T, root, first, second string) *datasets.Dataset {
 		}
 		return safetensors.Entry{Name: name, DType: safetensors.Uint8, Shape: []int{len(b)}, Data: b}
 	}
-	origin, err := json.Marshal(datasets.Origin{Dataset: "folder", Root: root, Network: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	origin := fatal.Get(json.Marshal(datasets.Origin{Dataset: "folder", Root: root, Network: "test"}))(t)
 	var b bytes.Buffer
-	if err := safetensors.Write(&b, []safetensors.Entry{
+	fatal.If(t, safetensors.Write(&b, []safetensors.Entry{
 		{Name: "features", DType: safetensors.Float32, Shape: []int{len(ids), dim}, Data: data},
 		{Name: "domains", DType: safetensors.Int64, Shape: []int{len(ids)}, Data: domains},
 		text("ids", ids), text("domain_names", images.Domains),
-	}, map[string]string{datasets.OriginKey: string(origin)}); err != nil {
-		t.Fatal(err)
-	}
+	}, map[string]string{datasets.OriginKey: string(origin)}))
 	file := filepath.Join(t.TempDir(), "features.safetensors")
-	if err := os.WriteFile(file, b.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	d, _, err := datasets.Open(datasets.FeaturesFile, file, datasets.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(file, b.Bytes(), 0o666))
+	d, _ := fatal.Get2(datasets.Open(datasets.FeaturesFile, file, datasets.Options{}))(t)
 	return d
 }
 
@@ -128,9 +119,7 @@ func labelled(t *testing.T, o page.Options, but string) (wrong []string) {
 		}
 		events = append(events, labels.Event{Kind: labels.Labelled, ID: e.ID, Class: class, By: "bob"})
 	}
-	if _, err := o.Ledger.Append(events...); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(o.Ledger.Append(events...))(t)
 	return wrong
 }
 

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg/labels/page"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // listen serves the page of a ledger in a folder until the test ends, or until it is stopped.
@@ -25,15 +26,9 @@ func listen(t *testing.T) (ledger string, place page.Place, ended <-chan error) 
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	root, dir := images(t, 1, 1), t.TempDir()
 	o := options(t, folder(t, root), root, dir, animals)
-	l, place, err := page.Listen(o.Ledger.Path(), page.Place{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l, place := fatal.Get2(page.Listen(o.Ledger.Path(), page.Place{}))(t)
 	o.Place = place
-	s, err := page.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := fatal.Get(page.New(o))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(ctx, l) }()
@@ -48,9 +43,7 @@ func TestStrangerAtThePort(t *testing.T) {
 	if r, ok := place.Alive(t.Context()); !ok || r.Process != os.Getpid() || len(r.Classes) != len(animals) {
 		t.Fatalf("%+v, %v", r, ok)
 	}
-	if err := place.Stop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, place.Stop(t.Context()))
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
@@ -87,10 +80,7 @@ func TestStrangerAtThePort(t *testing.T) {
 		t.Errorf("the stranger has heard the token %s, or nothing:\n%s", place.Token, text)
 	}
 	mu.Unlock()
-	again, next, err := page.Listen(ledger, page.Place{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	again, next := fatal.Get2(page.Listen(ledger, page.Place{}))(t)
 	defer again.Close()
 	if next.Port == place.Port || next.Token == place.Token {
 		t.Errorf("the new place is %+v, the old one %+v", next, place)
@@ -105,24 +95,16 @@ func TestStrangerAtThePort(t *testing.T) {
 func TestPlantedPlace(t *testing.T) {
 	cache, ledger := t.TempDir(), filepath.Join(t.TempDir(), "labels.jsonl")
 	t.Setenv("XDG_CACHE_HOME", cache)
-	l, place, err := page.Listen(ledger, page.Place{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l, place := fatal.Get2(page.Listen(ledger, page.Place{}))(t)
 	l.Close()
-	file, err := page.CacheFile(ledger, ".json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := fatal.Get(page.CacheFile(ledger, ".json"))(t)
 	dir := filepath.Dir(file)
 	known := func() bool { return page.Remembered(ledger).Token == place.Token }
 	if !known() {
 		t.Fatal("the place is not remembered")
 	}
 	set := func(path string, mode fs.FileMode) {
-		if err := os.Chmod(path, mode); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.Chmod(path, mode))
 	}
 	for _, c := range []struct {
 		title      string
@@ -170,9 +152,7 @@ func TestClaim(t *testing.T) {
 	if _, ok, err := page.Claim(ledger); ok || err != nil {
 		t.Errorf("claimed twice: %v, %v", ok, err)
 	}
-	if err := release(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, release())
 	if release, ok, err := page.Claim(ledger); !ok || err != nil {
 		t.Errorf("not free again: %v, %v", ok, err)
 	} else if err := release(); err != nil {
@@ -183,22 +163,13 @@ func TestClaim(t *testing.T) {
 // Connections that wait, and bodies that never end, keep nobody else out and are closed.
 func TestConnectionsAreBounded(t *testing.T) {
 	_, place, _ := listen(t)
-	half, err := net.Dial("tcp4", fmt.Sprintf("127.0.0.1:%d", place.Port))
-	if err != nil {
-		t.Fatal(err)
-	}
+	half := fatal.Get(net.Dial("tcp4", fmt.Sprintf("127.0.0.1:%d", place.Port)))(t)
 	defer half.Close()
-	page, err := url.Parse(place.Address("ann"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := fatal.Get(url.Parse(place.Address("ann")))(t)
 	fmt.Fprintf(half, "POST %sact HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{", page.Path)
 	open := 0
 	for range 2000 {
-		c, err := net.Dial("tcp4", fmt.Sprintf("127.0.0.1:%d", place.Port))
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := fatal.Get(net.Dial("tcp4", fmt.Sprintf("127.0.0.1:%d", place.Port)))(t)
 		defer c.Close()
 		fmt.Fprintf(c, "GET /no HTTP/1.1\r\n") // and no more
 		c.SetReadDeadline(time.Now().Add(time.Millisecond))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/labels/page"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A hundred windows at once lose no answer and are asked nothing twice.
@@ -88,9 +89,7 @@ func TestTwoWindows(t *testing.T) {
 		t.Errorf("%d events, %+v", st.Last(), st.Image(va.Question.ID))
 	}
 	// Another program answers what a window shows.
-	if _, err := o.Ledger.Append(labels.Event{Kind: labels.Labelled, ID: vb.Question.ID, Class: "cat", By: "bob"}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(o.Ledger.Append(labels.Event{Kind: labels.Labelled, ID: vb.Question.ID, Class: "cat", By: "bob"}))(t)
 	if status, _, notice := b.act(map[string]any{"op": "skip", "id": vb.Question.ID, "rev": vb.Question.Rev}); status != http.StatusOK || notice != "" {
 		t.Errorf("skipping what is answered: status %d, %q", status, notice)
 	}
@@ -109,9 +108,7 @@ func TestRepeatedAfterUndo(t *testing.T) {
 		if o.Blind = blind; blind { // what others have answered
 			o.Rest = false
 			for _, e := range d.Examples {
-				if _, err := o.Ledger.Append(labels.Event{Kind: labels.Labelled, ID: e.ID, Class: "cat", By: "zoe"}); err != nil {
-					t.Fatal(err)
-				}
+				fatal.Get(o.Ledger.Append(labels.Event{Kind: labels.Labelled, ID: e.ID, Class: "cat", By: "zoe"}))(t)
 			}
 		}
 		_, address := serve(t, o)
@@ -296,9 +293,7 @@ func TestQuestionsOfARun(t *testing.T) {
 	for _, i := range []int{5, 2, 9} {
 		queries = append(queries, labels.Question{ID: d.Examples[i].ID, QueryInfo: &labels.QueryInfo{Predicted: "bear", Probability: 0.5}})
 	}
-	if _, err := o.Ledger.Query("run", 3, queries); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(o.Ledger.Query("run", 3, queries))(t)
 	_, address := serve(t, o)
 	w := window{t, address, "w"}
 	v := w.view()
@@ -313,9 +308,7 @@ func TestQuestionsOfARun(t *testing.T) {
 	if g.Class != "bear" || g.Probability != 0.5 {
 		t.Errorf("the prediction is %+v", g)
 	}
-	if _, err := o.Ledger.Append(labels.Event{Kind: labels.Labelled, ID: queries[1].ID, Class: "ant", By: "bob"}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(o.Ledger.Append(labels.Event{Kind: labels.Labelled, ID: queries[1].ID, Class: "ant", By: "bob"}))(t)
 	if v = w.say(v, "label", "bear"); v.Question == nil || v.Question.ID != queries[2].ID {
 		t.Errorf("then %+v is shown, want %s", v.Question, queries[2].ID)
 	}

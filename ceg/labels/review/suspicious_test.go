@@ -9,6 +9,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/active/head"
 	"github.com/ledg-go/ledg/ceg/labels/review"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Two classes, thresholds (0.9+0.8+0.1)/3 = 0.6 and (0.7+0.6)/2 = 0.65: row 2, which was
@@ -17,10 +18,7 @@ import (
 // wrong.
 func TestSuspiciousByHand(t *testing.T) {
 	p := []float64{0.9, 0.1, 0.8, 0.2, 0.1, 0.9, 0.3, 0.7, 0.4, 0.6}
-	list, err := review.Suspicious(p, []int{0, 0, 0, 1, 1}, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := fatal.Get(review.Suspicious(p, []int{0, 0, 0, 1, 1}, 2))(t)
 	var rows []int
 	for i, s := range list {
 		rows = append(rows, s.Row)
@@ -60,10 +58,7 @@ func precision(order []int, right []bool) float64 {
 // The order and the probable errors equal cleanlab's on the same probabilities, and no order of
 // cleanlab finds changed labels with higher average precision.
 func TestSuspiciousAgainstCleanlab(t *testing.T) {
-	data, err := os.ReadFile("testdata/cleanlab.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(os.ReadFile("testdata/cleanlab.json"))(t)
 	var cases []struct {
 		Classes       int
 		Probabilities []float64
@@ -78,10 +73,7 @@ func TestSuspiciousAgainstCleanlab(t *testing.T) {
 	}
 	mean := make(map[string]float64)
 	for k, c := range cases {
-		list, err := review.Suspicious(c.Probabilities, c.Labels, c.Classes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := fatal.Get(review.Suspicious(c.Probabilities, c.Labels, c.Classes))(t)
 		var rows, likely []int
 		for _, s := range list {
 			if rows = append(rows, s.Row); s.Likely {
@@ -125,14 +117,8 @@ func TestOutOfSample(t *testing.T) {
 		m.Data[i*d+labels[i]] += 3
 	}
 	labels[7], labels[20] = 2, 0 // were 1 and 2
-	p, err := review.OutOfSample(m, labels, classes, nil, rand.New(rand.NewPCG(3, 4)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, err := review.Suspicious(p, labels, classes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := fatal.Get(review.OutOfSample(m, labels, classes, nil, rand.New(rand.NewPCG(3, 4))))(t)
+	list := fatal.Get(review.Suspicious(p, labels, classes))(t)
 	first := []int{list[0].Row, list[1].Row}
 	slices.Sort(first)
 	if !slices.Equal(first, []int{7, 20}) || !list[0].Likely || !list[1].Likely || list[2].Likely {
@@ -158,10 +144,7 @@ func TestOutOfSample(t *testing.T) {
 		labels[n-1-i], groups[n-1-i] = 1, n
 	}
 	own := func(groups []int) float64 {
-		p, err := review.OutOfSample(m, labels, classes, groups, rand.New(rand.NewPCG(3, 4)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := fatal.Get(review.OutOfSample(m, labels, classes, groups, rand.New(rand.NewPCG(3, 4))))(t)
 		return p[(n-1)*classes+1]
 	}
 	if apart, together := own(nil), own(groups); apart < 0.5 || together > 0.1 {

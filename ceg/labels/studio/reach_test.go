@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // witness is a server that records its requests and replies with an image or a specified reply.
@@ -170,9 +172,7 @@ func TestSetupNamesAHost(t *testing.T) {
 		}
 	}
 	p.o.Address, p.o.Key = "", "mine"
-	if _, err := New(t.Context(), p.o); err == nil || !strings.Contains(err.Error(), "LABEL_STUDIO_URL") {
-		t.Errorf("a token without an address: %v", err)
-	}
+	fatal.Says(t, fatal.Err(New(t.Context(), p.o)), "LABEL_STUDIO_URL")
 	studio.reset(nil)
 	p.o.Address = studio.URL
 	p.start(t.TempDir())
@@ -189,10 +189,7 @@ func TestErrorsTellNothing(t *testing.T) {
 	p := open(t)
 	other := newWitness(t)
 	other.reset(func(w http.ResponseWriter, r *http.Request) { http.Error(w, "other", http.StatusTeapot) })
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := fatal.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	_, closed, _ := net.SplitHostPort(l.Addr().String())
 	l.Close()
 	for _, allow := range [][]string{nil, {"127.0.0.1:" + closed, "127.0.0.1:" + other.port()}} {
@@ -215,15 +212,9 @@ func TestBasicAuthentication(t *testing.T) {
 	p.o.User, p.o.Password = "ann", "only here"
 	p.start(t.TempDir())
 	for user, want := range map[*url.Userinfo]int{nil: 401, url.UserPassword("ann", "x"): 401, url.UserPassword("bob", "only here"): 401, url.UserPassword("ann", "only here"): 200} {
-		u, err := url.Parse(p.server.URL + "/" + token + "/health")
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := fatal.Get(url.Parse(p.server.URL + "/" + token + "/health"))(t)
 		u.User = user
-		reply, err := http.Get(u.String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		reply := fatal.Get(http.Get(u.String()))(t)
 		reply.Body.Close()
 		if reply.StatusCode != want {
 			t.Errorf("%v: %d, want %d", user, reply.StatusCode, want)

@@ -20,6 +20,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/labels/exchange"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 const token = "SECRET"
@@ -90,9 +91,7 @@ func open(t *testing.T) *place {
 	p := &place{t: t, root: filepath.Join(t.TempDir(), "photos"), model: &fake{}}
 	for i, id := range []string{"north/1.png", "north/2.png", "south/2.png", "south/3.jpg"} {
 		path := filepath.Join(p.root, filepath.FromSlash(id))
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.MkdirAll(filepath.Dir(path), 0o777))
 		f, err := os.Create(path)
 		if err != nil {
 			t.Fatal(err)
@@ -108,10 +107,7 @@ func open(t *testing.T) *place {
 			t.Fatal(err)
 		}
 	}
-	d, _, err := datasets.Open("folder", p.root, datasets.Options{Classes: []string{"cat", "dog"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, _ := fatal.Get2(datasets.Open("folder", p.root, datasets.Options{Classes: []string{"cat", "dog"}}))(t)
 	p.studio = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.mu.Lock()
 		p.requests = append(p.requests, r.URL.RequestURI())
@@ -375,10 +371,7 @@ func TestLogIsBounded(t *testing.T) {
 // The choice "None of these" beside the classes is taken, and an annotation with it has no class.
 func TestNoneOfThese(t *testing.T) {
 	classes := []string{"cat", "dog"}
-	c, err := readConfig(exchange.StudioConfig(classes), classes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := fatal.Get(readConfig(exchange.StudioConfig(classes), classes))(t)
 	e, err := c.event([]byte(`{"id":1,"created_at":"2026-01-02T03:04:05Z","result":[{"from_name":"label","to_name":"image","type":"choices","value":{"choices":["None of these"]}}]}`), "a.png", "1", classes)
 	if err != nil || e.Kind != labels.None || e.Class != "" {
 		t.Errorf("%+v, %v", e, err)

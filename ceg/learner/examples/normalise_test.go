@@ -10,6 +10,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/predict/embedding/embeddingtest"
 	"github.com/ledg-go/ledg/ceg/rundir/scaler"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestNormalisation(t *testing.T) {
@@ -41,49 +42,29 @@ func TestNormalisation(t *testing.T) {
 // Vectors are normalised before the pool's mean is taken off.
 func TestNormalisedVectors(t *testing.T) {
 	path := embeddingtest.Glyphs(t, 3)
-	d, _, err := datasets.Open("features", path, datasets.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, _ := fatal.Get2(datasets.Open("features", path, datasets.Options{}))(t)
 	f, _ := d.Features()
-	x, err := openVectors(t.Context(), f, config.RootUnitFeatures, t.TempDir(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := fatal.Get(openVectors(t.Context(), f, config.RootUnitFeatures, t.TempDir(), nil))(t)
 	defer x.Close()
-	stored, _, err := datasets.Open("features", path, datasets.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stored, _ := fatal.Get2(datasets.Open("features", path, datasets.Options{}))(t)
 	f, _ = stored.Features()
-	asStored, err := f.Open(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	asStored := fatal.Get(f.Open(t.Context(), t.TempDir()))(t)
 	defer asStored.Close()
 	v := x.Source.(*vectors)
 	plain := make([][]float32, 4)
 	var scratch []byte
 	for i := range plain {
 		plain[i] = make([]float32, v.Dim)
-		if err := asStored.Read(i, 0, plain[i], &scratch); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, asStored.Read(i, 0, plain[i], &scratch))
 		scaler.Normalise(config.RootUnitFeatures, plain[i])
 	}
-	if err := v.standardise(t.Context(), []int{0, 1, 2, 3}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, v.standardise(t.Context(), []int{0, 1, 2, 3}))
 	got := make([]float32, v.Dim)
 	for i := range plain {
 		r := v.Reader()
 		row := make([]byte, feed.RowBytes(v))
-		if err := r.Read(i); err != nil {
-			t.Fatal(err)
-		}
-		if err := r.View(augment.PlainView, row, nil); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, r.Read(i))
+		fatal.If(t, r.View(augment.PlainView, row, nil))
 		copy(got, feed.Values(v.DType(), row).([]float32))
 		for j := range got {
 			mean := 0.0

@@ -9,25 +9,18 @@ import (
 	"github.com/ledg-go/ledg/ceg/predict/embedding/embeddingtest"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // The weak and strong views are the stored ones of those kinds; without any, the strong
 // one drops some features and keeps the mean of the others.
 func TestVectorViews(t *testing.T) {
 	for views, wantDropout := range map[int]bool{1: true, 2: true, 4: false} {
-		d, _, err := datasets.Open("features", embeddingtest.Glyphs(t, views), datasets.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d, _ := fatal.Get2(datasets.Open("features", embeddingtest.Glyphs(t, views), datasets.Options{}))(t)
 		f, _ := d.Features()
-		x, err := openVectors(t.Context(), f, "", t.TempDir(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := fatal.Get(openVectors(t.Context(), f, "", t.TempDir(), nil))(t)
 		v := x.Source.(*vectors)
-		if err := v.standardise(t.Context(), []int{0, 1, 2, 3, 4, 5}); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, v.standardise(t.Context(), []int{0, 1, 2, 3, 4, 5}))
 		if v.dropout != wantDropout {
 			t.Errorf("%d views: dropout %v", views, v.dropout)
 		}

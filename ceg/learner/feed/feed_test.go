@@ -13,6 +13,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/objective/augment"
 	"github.com/ledg-go/ledg/datasets/rgb"
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // fakeImages are computed pictures; reading may take time or fail.
@@ -60,11 +61,7 @@ var allSubsets = Subsets{
 
 func newLoader(t testing.TB, images Images, cfg Config) *Loader {
 	t.Helper()
-	l, err := New(Pixels(images), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return fatal.Get(New(Pixels(images), cfg))(t)
 }
 
 // take reads an epoch to its end and calls use with every batch. It returns how long
@@ -72,10 +69,7 @@ func newLoader(t testing.TB, images Images, cfg Config) *Loader {
 // the others.
 func take(t testing.TB, l *Loader, number int, subsets Subsets, use func(b *Batch)) (first, others time.Duration) {
 	t.Helper()
-	e, err := l.Epoch(context.Background(), number, subsets)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := fatal.Get(l.Epoch(context.Background(), number, subsets))(t)
 	defer e.Close()
 	for i := 0; ; i++ {
 		start := time.Now()
@@ -264,10 +258,7 @@ func TestReadErrorNamesTheFirstExample(t *testing.T) {
 				}
 				return 0
 			}
-			e, err := l.Epoch(t.Context(), 0, allSubsets)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := fatal.Get(l.Epoch(t.Context(), 0, allSubsets))(t)
 			defer e.Close()
 			for i := 0; ; i++ {
 				b, err := e.Next()

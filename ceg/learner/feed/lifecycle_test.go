@@ -3,10 +3,11 @@ package feed
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // TestCloseEndsEverything relies on synctest, which fails a test that leaves a
@@ -17,18 +18,10 @@ func TestCloseEndsEverything(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				images := &fakeImages{size: 4, n: 100, delay: func(int) time.Duration { return time.Millisecond }}
 				l := newLoader(t, images, Config{Domains: names(3), Batch: 4, Workers: 3, Batches: 5})
-				e, err := l.Epoch(t.Context(), 0, allSubsets)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if _, err := l.Epoch(t.Context(), 1, allSubsets); err == nil || !strings.Contains(err.Error(), "epoch 0 is still open") {
-					t.Errorf("second epoch: %v", err)
-				}
+				e := fatal.Get(l.Epoch(t.Context(), 0, allSubsets))(t)
+				fatal.Says(t, fatal.Err(l.Epoch(t.Context(), 1, allSubsets)), "epoch 0 is still open")
 				for range taken {
-					b, err := e.Next()
-					if err != nil {
-						t.Fatal(err)
-					}
+					b := fatal.Get(e.Next())(t)
 					if release {
 						b.Release()
 					}
@@ -50,24 +43,17 @@ func TestCancelledContext(t *testing.T) {
 		l := newLoader(t, images, Config{Domains: names(3), Batch: 4, Workers: 2})
 		cause := errors.New("stopped by the user")
 		ctx, cancel := context.WithCancelCause(t.Context())
-		e, err := l.Epoch(ctx, 0, allSubsets)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := fatal.Get(l.Epoch(ctx, 0, allSubsets))(t)
 		defer e.Close()
-		b, err := e.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := fatal.Get(e.Next())(t)
 		b.Release()
 		go func() {
 			time.Sleep(5 * time.Millisecond)
 			cancel(cause)
 		}()
-		for range 3 {
-			if _, err = e.Next(); err != nil {
-				break
-			}
+		var err error
+		for k := 0; k < 3 && err == nil; k++ {
+			_, err = e.Next()
 		}
 		if err != cause {
 			t.Errorf("error %v, want %v", err, cause)
@@ -83,10 +69,7 @@ func TestNoHalfBatchAfterCancel(t *testing.T) {
 		l := newLoader(t, images, Config{Domains: names(3), Batch: 4, Workers: 2})
 		for epoch := range 50 {
 			ctx, cancel := context.WithCancel(t.Context())
-			e, err := l.Epoch(ctx, epoch, allSubsets)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := fatal.Get(l.Epoch(ctx, epoch, allSubsets))(t)
 			time.Sleep(12 * time.Millisecond)
 			cancel()
 			time.Sleep(time.Second)
@@ -100,10 +83,7 @@ func TestNoHalfBatchAfterCancel(t *testing.T) {
 
 func TestHoldingEveryBatch(t *testing.T) {
 	l := newLoader(t, &fakeImages{size: 4, n: 100}, Config{Domains: names(3), Batch: 4, Batches: 2})
-	e, err := l.Epoch(t.Context(), 0, allSubsets)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := fatal.Get(l.Epoch(t.Context(), 0, allSubsets))(t)
 	defer e.Close()
 	first, err1 := e.Next()
 	second, err2 := e.Next()

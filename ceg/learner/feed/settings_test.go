@@ -1,10 +1,10 @@
 package feed
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/objective/augment"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 var weakWeak = []augment.View{augment.WeakView, augment.WeakView}
@@ -19,9 +19,7 @@ func TestBadConfig(t *testing.T) {
 	} {
 		cfg := good
 		change(&cfg)
-		if _, err := New(Pixels(&fakeImages{size: 4, n: 9}), cfg); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		fatal.Says(t, fatal.Err(New(Pixels(&fakeImages{size: 4, n: 9}), cfg)), want)
 	}
 	if _, err := New(Pixels(&fakeImages{}), good); err == nil {
 		t.Error("images without a size are accepted")
@@ -54,8 +52,6 @@ func TestBadPools(t *testing.T) {
 			Reliable:   testSubset(strong, 20, 8, 7, 6),
 		}
 		change(&subsets)
-		if _, err := l.Epoch(t.Context(), 0, subsets); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		fatal.Says(t, fatal.Err(l.Epoch(t.Context(), 0, subsets)), want)
 	}
 }

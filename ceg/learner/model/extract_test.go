@@ -7,29 +7,21 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A graph gives the features that the loops do, batches that are not full included.
 func TestExtractorByGraph(t *testing.T) {
 	const size, n = 32, 2*graphBatch + 5
 	b := nets.SmallCNN(4, config.MeanPool)
-	x, err := NewExtractor("go", b, size, nil, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := fatal.Get(NewExtractor("go", b, size, nil, 1))(t)
 	defer x.Close()
-	params, features, err := nets.Params(b, size)
-	if err != nil {
-		t.Fatal(err)
-	}
+	params, features := fatal.Get2(nets.Params(b, size))(t)
 	values := map[string][]float32{}
 	for _, p := range params {
 		values[p.Name] = p.Init(1)
 	}
-	backend, err := engine.Open("go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := fatal.Get(engine.Open("go"))(t)
 	g := &Extractor{Size: size, features: features}
 	g.graph(backend, b, params, values)
 	defer g.Close()
@@ -40,9 +32,7 @@ func TestExtractorByGraph(t *testing.T) {
 	var got [2][]float32
 	for i, x := range []*Extractor{x, g} {
 		got[i] = make([]float32, n*x.FeatureDim())
-		if err := x.Worker()(got[i], images); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, x.Worker()(got[i], images))
 	}
 	for i, v := range got[0] {
 		if !(math.Abs(float64(v-got[1][i])) <= 1e-4) {

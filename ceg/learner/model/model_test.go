@@ -15,6 +15,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/onnx/imported"
 	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestWork(t *testing.T) {
@@ -31,10 +32,7 @@ func TestWork(t *testing.T) {
 // Every backbone of the registry is built, narrow, and says something finite of an input
 // before it is trained.
 func TestEveryNetworkPredicts(t *testing.T) {
-	backend, err := engine.Open("go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := fatal.Get(engine.Open("go"))(t)
 	defer backend.Close()
 	for _, known := range config.Networks() {
 		t.Run(known.Name, func(t *testing.T) {
@@ -52,19 +50,10 @@ func TestEveryNetworkPredicts(t *testing.T) {
 				}
 				input = pixels
 			}
-			o, err := model.LearnerOptions(c, 3, 2, vector)
-			if err != nil {
-				t.Fatal(err)
-			}
-			l, err := learner.New(backend, o, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			o := fatal.Get(model.LearnerOptions(c, 3, 2, vector))(t)
+			l := fatal.Get(learner.New(backend, o, 1))(t)
 			defer l.Close()
-			p, err := l.Predict(input)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := fatal.Get(l.Predict(input))(t)
 			if len(p.Features) != l.FeatureDim() || len(p.ClassLogits) != 3 || len(p.DomainLogits) != 2 {
 				t.Errorf("%d features, %d class and %d domain logits", len(p.Features), len(p.ClassLogits), len(p.DomainLogits))
 			}
@@ -86,14 +75,8 @@ func TestPublishedNetworks(t *testing.T) {
 		if known.Vectors {
 			continue
 		}
-		b, err := nets.New(config.Network{Name: known.Name, Width: known.Width, Pooling: config.FlattenPool}, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		params, features, err := nets.Params(b, known.Size)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := fatal.Get(nets.New(config.Network{Name: known.Name, Width: known.Width, Pooling: config.FlattenPool}, 0))(t)
+		params, features := fatal.Get2(nets.Params(b, known.Size))(t)
 		pin := slices.IndexFunc(pretrained.Pins(), func(p pretrained.Pin) bool { return p.Arch == known.Name })
 		if known.Name == "smallcnn" { // of the Digits-DG benchmark, which has no weights
 			if features != 256 || pin >= 0 || known.Weights != "" {
@@ -132,10 +115,7 @@ func TestNoSuchNetwork(t *testing.T) {
 // Every objective of images trains a network from a file; while the heads alone learn it stays as
 // it is, running statistics and momentum included.
 func TestObjectivesOfImported(t *testing.T) {
-	on, err := engine.Open("go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	on := fatal.Get(engine.Open("go"))(t)
 	t.Cleanup(on.Close)
 	file := filepath.Join("..", "..", "nets", "onnx", "imported", "testdata", "train", "small.onnx")
 	for _, o := range config.Objectives() {
@@ -148,35 +128,20 @@ func TestObjectivesOfImported(t *testing.T) {
 			if o.NeedsStyle {
 				spec.StyleWeights = "adain" // random ones are used here
 			}
-			c, err := config.Resolve(spec)
-			if err != nil {
-				t.Fatal(err)
-			}
-			b, err := model.Backbone(c, 0, file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			l, err := learner.New(on, model.LearnerOptionsWith(b, c, 3, 2), 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := fatal.Get(config.Resolve(spec))(t)
+			b := fatal.Get(model.Backbone(c, 0, file))(t)
+			l := fatal.Get(learner.New(on, model.LearnerOptionsWith(b, c, 3, 2), 1))(t)
 			defer l.Close()
 			if _, err := l.Compile(2); err != nil {
 				t.Error(err)
 			}
 			state := func() learner.State {
-				s, err := l.State()
-				if err != nil {
-					t.Fatal(err)
-				}
-				return s
+				return fatal.Get(l.State())(t)
 			}
 			before, batch := state(), l.RandomBatch()
 			for _, heads := range []bool{true, false} {
 				now := learner.Now{Rates: learner.Rates{Backbone: 0.01, ClassHead: 0.01, DomainHead: 0.01}}
-				if _, err := l.Step(batch, now, learner.Stage{Heads: heads}); err != nil {
-					t.Fatal(err)
-				}
+				fatal.Get(l.Step(batch, now, learner.Stage{Heads: heads}))(t)
 				after := state()
 				same := map[bool]bool{true: true, false: true} // by whether it is of the network
 				trained := 0

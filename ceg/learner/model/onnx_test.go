@@ -9,6 +9,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/nets/onnx/imported"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Features do not depend on the other images of a batch, whatever the file computes.
@@ -28,14 +29,8 @@ func TestFeaturesDependOnOneImage(t *testing.T) {
 		{"../../nets/onnx/imported/testdata/train/resnet.onnx", 32, false},
 	} {
 		for _, backend := range backends {
-			n, err := imported.Open(c.file, map[bool]string{true: "pooled"}[strings.HasSuffix(c.file, "vit.onnx")], "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			x, err := newImportedHere(backend, n, datasets.Origin{Size: c.size, ONNX: &datasets.Reading{Std: [3]float64{1, 1, 1}}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			n := fatal.Get(imported.Open(c.file, map[bool]string{true: "pooled"}[strings.HasSuffix(c.file, "vit.onnx")], ""))(t)
+			x := fatal.Get(newImportedHere(backend, n, datasets.Origin{Size: c.size, ONNX: &datasets.Reading{Std: [3]float64{1, 1, 1}}}))(t)
 			if said := strings.Contains(x.Description, "one photo at a time"); backend != "go" && (said != c.alone || c.alone != (x.Batch == 1)) || x.Batch != 1 && backend == "go" {
 				t.Errorf("%s by %s: a batch of %d, %s", c.file, backend, x.Batch, x.Description)
 			}
@@ -45,9 +40,7 @@ func TestFeaturesDependOnOneImage(t *testing.T) {
 			}
 			features := func(images []byte) []float32 {
 				v := make([]float32, len(images)/(3*c.size*c.size)*x.FeatureDim())
-				if err := x.Worker()(v, images); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, x.Worker()(v, images))
 				return v
 			}
 			if all, one := features(images), features(images[:len(images)/3]); !slices.Equal(all[:len(one)], one) {

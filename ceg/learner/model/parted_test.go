@@ -13,15 +13,13 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/nettest"
 	"github.com/ledg-go/ledg/ceg/objective"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // The back of a network on what its front makes of images predicts what the whole does on the
 // images, and a step changes the same weights by the same.
 func TestFrontAndBackAreTheWhole(t *testing.T) {
-	backend, err := engine.Open("go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := fatal.Get(engine.Open("go"))(t)
 	t.Cleanup(backend.Close)
 	const size, classes, domains = 32, 3, 2
 	for _, c := range []struct {
@@ -39,14 +37,8 @@ func TestFrontAndBackAreTheWhole(t *testing.T) {
 		t.Run(c.network+" "+c.freeze, func(t *testing.T) {
 			k := configtest.New(t, "glyphs", "sketch", c.method, config.Authors, "network.name", c.network, "network.width", 8,
 				"network.freeze", c.freeze, "schedule.per_domain", 3, "data.image_size", size, "data.views", 3)
-			b, err := model.Backbone(k, 0, "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := nets.Part(b, size)
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := fatal.Get(model.Backbone(k, 0, ""))(t)
+			p := fatal.Get(nets.Part(b, size))(t)
 			if p.Maps != c.maps {
 				t.Fatalf("maps of %v, want %v", p.Maps, c.maps)
 			}
@@ -55,16 +47,11 @@ func TestFrontAndBackAreTheWhole(t *testing.T) {
 			back.Back, back.Maps = p.Back, c.maps
 			var learners [2]*learner.Learner
 			for i, o := range []learner.Options{whole, back} {
-				if learners[i], err = learner.New(backend, o, 1); err != nil {
-					t.Fatal(err)
-				}
+				learners[i] = fatal.Get(learner.New(backend, o, 1))(t)
 				defer learners[i].Close()
 			}
 			state := func(l *learner.Learner) (values map[string][]float32, params []nets.Param) {
-				s, err := l.State()
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := fatal.Get(l.State())(t)
 				values = map[string][]float32{}
 				for i, p := range l.Params() {
 					values[p.Name] = s.Weights[i]
@@ -72,17 +59,12 @@ func TestFrontAndBackAreTheWhole(t *testing.T) {
 				return values, l.Params()
 			}
 			values, _ := state(learners[0])
-			x, err := model.FrontExtractor(backend, p, b.Pixels.OrDefault(), size, values)
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := fatal.Get(model.FrontExtractor(backend, p, b.Pixels.OrDefault(), size, values))(t)
 			defer x.Close()
 			front := x.Worker()
 			maps := func(images []byte) []float32 {
 				v := make([]float32, len(images)/(3*size*size)*x.FeatureDim())
-				if err := front(v, images); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, front(v, images))
 				return v
 			}
 
@@ -98,18 +80,14 @@ func TestFrontAndBackAreTheWhole(t *testing.T) {
 			}
 			var predicted [2]learner.Prediction
 			for i, views := range []any{images, maps(images)} {
-				if predicted[i], err = learners[i].Predict(views); err != nil {
-					t.Fatal(err)
-				}
+				predicted[i] = fatal.Get(learners[i].Predict(views))(t)
 			}
 			nettest.Near(t, "features", predicted[1].Features, predicted[0].Features, 1e-4, 1e-4)
 			nettest.Near(t, "class logits", predicted[1].ClassLogits, predicted[0].ClassLogits, 1e-4, 1e-4)
 
 			now := learner.Now{Rates: learner.Rates{Backbone: 0.1, ClassHead: 0.1, DomainHead: 0.1}}
 			for i, b := range []learner.Batch{batch, mapped} {
-				if _, err := learners[i].Step(b, now, learner.Stage{}); err != nil {
-					t.Fatal(err)
-				}
+				fatal.Get(learners[i].Step(b, now, learner.Stage{}))(t)
 			}
 			of, params := state(learners[0])
 			got, _ := state(learners[1])
@@ -137,12 +115,7 @@ func TestNoFront(t *testing.T) {
 	} {
 		k := configtest.New(t, "glyphs", "sketch", "uniform-ce", config.Authors, "network.name", c.network, "network.width", 8)
 		k.Network.Freeze = config.Freeze(c.freeze)
-		b, err := model.Backbone(k, 0, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := nets.Part(b, 32); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s, freeze %q: error %v, want %q", c.network, c.freeze, err, c.want)
-		}
+		b := fatal.Get(model.Backbone(k, 0, ""))(t)
+		fatal.Says(t, fatal.Err(nets.Part(b, 32)), c.want)
 	}
 }

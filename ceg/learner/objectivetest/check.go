@@ -13,6 +13,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/objective"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Check tests the contract of every objective, without golden values. The objective has to be
@@ -25,9 +26,7 @@ import (
 //	func TestMine(t *testing.T) { objectivetest.Check(t, Mine()) }
 func Check(t *testing.T, o objective.Objective) {
 	t.Helper()
-	if err := o.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, o.Validate())
 	if o.Fit != nil {
 		t.Run("fit", func(t *testing.T) { checkFit(t, o) })
 		return
@@ -48,15 +47,10 @@ func checkSteps(t *testing.T, o objective.Objective, body nets.Backbone, reliabl
 	var begin, state, other learner.State
 	for range 2 {
 		again = nil
-		l, err := learner.New(enginetest.Open(t), learner.Options{Backbone: body, Objective: o,
-			ImageSize: 16, Classes: 5, Domains: 2, PerDomain: 3, Momentum: 0.9, WeightDecay: 5e-4}, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := fatal.Get(learner.New(enginetest.Open(t), learner.Options{Backbone: body, Objective: o,
+			ImageSize: 16, Classes: 5, Domains: 2, PerDomain: 3, Momentum: 0.9, WeightDecay: 5e-4}, 1))(t)
 		defer l.Close()
-		if begin, err = l.State(); err != nil {
-			t.Fatal(err)
-		}
+		begin = fatal.Get(l.State())(t)
 		for epoch := range 3 {
 			stage := learner.Stage{Reliable: reliable}
 			if o.Phase != nil {
@@ -73,13 +67,8 @@ func checkSteps(t *testing.T, o objective.Objective, body nets.Backbone, reliabl
 			}
 			again = append(again, terms)
 		}
-		if state, err = l.State(); err != nil {
-			t.Fatal(err)
-		}
-		p, err := l.Predict(make([]uint8, 4*16*16*3))
-		if err != nil {
-			t.Fatal(err)
-		}
+		state = fatal.Get(l.State())(t)
+		p := fatal.Get(l.Predict(make([]uint8, 4*16*16*3)))(t)
 		if i := slices.IndexFunc(p.ClassLogits, func(z float32) bool { return math.IsNaN(float64(z)) }); i >= 0 {
 			t.Errorf("class logit %d of a black image is NaN", i)
 		}
@@ -114,10 +103,7 @@ func checkFit(t *testing.T, o objective.Objective) {
 		s.Labels, s.Domains = append(s.Labels, i%classes), append(s.Domains, i/classes%2)
 	}
 	before := append(slices.Clone(s.Features.Data), s.Unlabelled.Data...)
-	first, err := o.Fit(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := fatal.Get(o.Fit(s))(t)
 	if len(first.Weight) != classes*dim || len(first.Bias) != classes {
 		t.Errorf("%d weights and %d biases, want %d and %d", len(first.Weight), len(first.Bias), classes*dim, classes)
 	}

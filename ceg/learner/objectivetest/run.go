@@ -38,6 +38,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/nettest"
 	"github.com/ledg-go/ledg/ceg/objective"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Case is an objective with the fixture that it must match.
@@ -106,14 +107,9 @@ type weight struct {
 
 // Run compares the fixture's two steps, for each implementation of the networks.
 func Run(t *testing.T, c Case) {
-	raw, err := os.ReadFile(c.Fixture + ".json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := fatal.Get(os.ReadFile(c.Fixture + ".json"))(t)
 	var f fixture
-	if err := json.Unmarshal(raw, &f); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, json.Unmarshal(raw, &f))
 	if _, ok := f.Nets[c.Net]; !ok {
 		t.Fatalf("%s has no network %q", c.Fixture, c.Net)
 	}
@@ -126,14 +122,11 @@ func Run(t *testing.T, c Case) {
 			if strings.HasPrefix(c.Net, "bn") {
 				body = bn
 			}
-			l, err := learner.New(backend, learner.Options{
+			l := fatal.Get(learner.New(backend, learner.Options{
 				Backbone: body, Objective: c.Objective,
 				ImageSize: f.ImageSize, Classes: 7, Domains: 3, PerDomain: f.PerDomain,
 				Momentum: f.SGD.Momentum, WeightDecay: f.SGD.WeightDecay, Nesterov: f.SGD.Nesterov,
-			}, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			}, 1))(t)
 			defer l.Close()
 			f.start(t, l, c)
 			for step := 1; step <= 2; step++ {
@@ -184,10 +177,7 @@ func (c Case) step(t *testing.T, f fixture, a nettest.Arrays, l *learner.Learner
 		}
 		inputs[name] = a.Tensor(array)
 	}
-	got, err := l.Trace(inputs, now, stage)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := fatal.Get(l.Trace(inputs, now, stage))(t)
 
 	expected := f.Nets[c.Net].Expected[fmt.Sprintf("step%d", step)]
 	for _, term := range got.Terms {
@@ -232,10 +222,7 @@ func (c Case) step(t *testing.T, f fixture, a nettest.Arrays, l *learner.Learner
 			}
 		}
 	}
-	state, err := l.State()
-	if err != nil {
-		t.Fatal(err)
-	}
+	state := fatal.Get(l.State())(t)
 	compared := 0
 	for i, p := range l.Params() {
 		if array := at + "after." + p.Name; a.Has(array) {
@@ -255,10 +242,7 @@ func (c Case) test(t *testing.T, a nettest.Arrays, l *learner.Learner) {
 	if !a.Has(array) && !a.Has(probs) {
 		return
 	}
-	logits, err := l.TraceTest(a.Tensor("in.test"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	logits := fatal.Get(l.TraceTest(a.Tensor("in.test")))(t)
 	got := nettest.Floats(logits)
 	if !a.Has(array) {
 		array = probs

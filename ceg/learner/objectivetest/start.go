@@ -9,6 +9,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/nets/nettest"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // passes compares a view's result with the array of that name, or with its parts NAME_0, NAME_1
@@ -58,10 +59,7 @@ func (f fixture) start(t *testing.T, l *learner.Learner, c Case) {
 			t.Fatalf("starting values of %s have the CRC-32 %d, want %d (first %v, want %v)", w.Name, got, w.CRC32, start[w.Name][0], w.First4[0])
 		}
 	}
-	state, err := l.State()
-	if err != nil {
-		t.Fatal(err)
-	}
+	state := fatal.Get(l.State())(t)
 	known := 0
 	for i, p := range l.Params() {
 		if v, ok := start[p.Name]; ok {
@@ -74,7 +72,5 @@ func (f fixture) start(t *testing.T, l *learner.Learner, c Case) {
 	if known != len(n.Weights) {
 		t.Fatalf("the learner has %d of the fixture's %d parameters", known, len(n.Weights))
 	}
-	if err := l.SetState(state); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, l.SetState(state))
 }

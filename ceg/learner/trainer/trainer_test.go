@@ -21,6 +21,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/predict/embedding/embeddingtest"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // file is the file of features that the tests of this package share.
@@ -33,16 +34,10 @@ var file struct {
 // source domain three images of every class are labelled.
 func open(t *testing.T, method string, pairs ...any) (*trainer.Trainer, feed.Subsets) {
 	t.Helper()
-	d, truth, err := datasets.Open("features", features(t), datasets.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, truth := fatal.Get2(datasets.Open("features", features(t), datasets.Options{}))(t)
 	usual := []any{"schedule.epochs", 4, "schedule.per_domain", 8}
 	c := configtest.New(t, "features", "photo", method, config.Authors, append(usual, pairs...)...)
-	set, err := examples.Prepare(t.Context(), c.Data, d, t.TempDir(), nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := fatal.Get(examples.Prepare(t.Context(), c.Data, d, t.TempDir(), nil, nil))(t)
 	t.Cleanup(func() { set.Close() })
 	target := slices.Index(d.Domains, "photo")
 	var sources []string
@@ -53,18 +48,9 @@ func open(t *testing.T, method string, pairs ...any) (*trainer.Trainer, feed.Sub
 			sources = append(sources, name)
 		}
 	}
-	options, err := model.LearnerOptions(c, len(d.Classes), len(sources), model.Vector(d))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := learner.Open(c.Network.Precision, "go", engine.Work{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	tr, err := trainer.New(c, b, options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	options := fatal.Get(model.LearnerOptions(c, len(d.Classes), len(sources), model.Vector(d)))(t)
+	b := fatal.Get(learner.Open(c.Network.Precision, "go", engine.Work{}))(t)
+	tr := fatal.Get(trainer.New(c, b, options))(t)
 	t.Cleanup(tr.Close)
 	var subsets feed.Subsets
 	var pool []int
@@ -83,12 +69,8 @@ func open(t *testing.T, method string, pairs ...any) (*trainer.Trainer, feed.Sub
 		}
 		to.Example, to.Domain = append(to.Example, i), append(to.Domain, of[e.Domain])
 	}
-	if err := set.Standardise(t.Context(), pool); err != nil {
-		t.Fatal(err)
-	}
-	if err := tr.SetExamples(set, sources, 2); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, set.Standardise(t.Context(), pool))
+	fatal.If(t, tr.SetExamples(set, sources, 2))
 	subsets.Labelled.Views = tr.Objective.Views(objective.Labelled)
 	subsets.Unlabelled.Views = tr.Objective.Views(objective.Unlabelled)
 	return tr, subsets
@@ -111,10 +93,7 @@ func (shared) TempDir() string { return folder }
 // correct returns the share of labelled examples that a trainer predicts right.
 func correct(t *testing.T, tr *trainer.Trainer, s feed.Subset) float64 {
 	t.Helper()
-	p, err := tr.Predict(t.Context(), s.Example)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := fatal.Get(tr.Predict(t.Context(), s.Example))(t)
 	right := 0
 	for i, label := range s.Label {
 		row := p.ClassLogits.Data[i*p.ClassLogits.Stride:][:p.ClassLogits.Cols]
@@ -132,13 +111,11 @@ func TestEpoch(t *testing.T) {
 	for i := range losses {
 		tr, subsets := open(t, "fixmatch", "schedule.epochs", 12, "optimizer.class_head_rate", 0.2, "optimizer.backbone_rate", 0.2)
 		before := correct(t, tr, subsets.Labelled)
-		if _, err := tr.Compile(0); err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(tr.Compile(0))(t)
 		steps := 0
 		for epoch := range 12 {
 			numbers := 0
-			sum, err := tr.Epoch(t.Context(), epoch, steps, subsets, func(s trainer.Step) {
+			sum := fatal.Get(tr.Epoch(t.Context(), epoch, steps, subsets, func(s trainer.Step) {
 				numbers++
 				if s.Number != numbers {
 					t.Errorf("step %d is number %d", numbers, s.Number)
@@ -146,10 +123,7 @@ func TestEpoch(t *testing.T) {
 				if len(s.Labels) != len(s.Unlabelled) || len(s.Sure) != len(s.Unlabelled) {
 					t.Errorf("%d pseudo-labels and %d masks of %d images", len(s.Labels), len(s.Sure), len(s.Unlabelled))
 				}
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))(t)
 			if sum.Steps != numbers {
 				t.Errorf("epoch %d has %d steps, and after was called %d times", epoch, sum.Steps, numbers)
 			}
@@ -176,10 +150,7 @@ func TestPredict(t *testing.T) {
 	if len(all) <= examples.EvalBatch {
 		t.Fatalf("%d examples are one batch", len(all))
 	}
-	p, err := tr.Predict(t.Context(), all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := fatal.Get(tr.Predict(t.Context(), all))(t)
 	if p.ClassLogits.Rows != len(all) || p.ClassLogits.Cols != tr.Classes {
 		t.Errorf("class logits are %d x %d, want %d x %d", p.ClassLogits.Rows, p.ClassLogits.Cols, len(all), tr.Classes)
 	}
@@ -187,19 +158,13 @@ func TestPredict(t *testing.T) {
 		t.Errorf("domain logits have %d columns, want %d", p.DomainLogits.Cols, tr.Domains)
 	}
 	last := len(all) - 1
-	alone, err := tr.Predict(t.Context(), all[last:])
-	if err != nil {
-		t.Fatal(err)
-	}
+	alone := fatal.Get(tr.Predict(t.Context(), all[last:]))(t)
 	for j, v := range alone.Features.Data {
 		if got := p.Features.Data[last*p.Features.Stride+j]; math.Abs(float64(got-v)) > 1e-5 {
 			t.Errorf("feature %d of the last is %v among others, %v alone", j, got, v)
 		}
 	}
-	empty, err := tr.Predict(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	empty := fatal.Get(tr.Predict(t.Context(), nil))(t)
 	if empty.Features.Rows != 0 || len(empty.ClassLogits.Data) != 0 {
 		t.Errorf("predictions of nothing are %+v", empty)
 	}
@@ -222,10 +187,7 @@ func TestFit(t *testing.T) {
 	fit := func() trainer.Trained {
 		t.Helper()
 		steps := 0
-		sum, err := tr.Epoch(t.Context(), 0, 0, subsets, func(trainer.Step) { steps++ })
-		if err != nil {
-			t.Fatal(err)
-		}
+		sum := fatal.Get(tr.Epoch(t.Context(), 0, 0, subsets, func(trainer.Step) { steps++ }))(t)
 		if steps != 1 || sum.Steps != 1 {
 			t.Errorf("a fit is %d steps, reported %d times, want one", sum.Steps, steps)
 		}

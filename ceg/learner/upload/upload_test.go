@@ -16,6 +16,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/learner/upload"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/datasets/rgb"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 const size, count = 16, 48
@@ -42,20 +43,11 @@ func (p pictures) Read(i int, to *rgb.Image) error {
 func source(t *testing.T, bad int) (upload.Source, feed.Subsets) {
 	t.Helper()
 	c := configtest.New(t, "glyphs", "photo", "fixmatch", config.Authors, "data.image_size", size, "network.width", 4, "schedule.per_domain", 3)
-	o, err := model.LearnerOptions(c, 3, 2, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := learner.New(enginetest.Open(t), o, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := fatal.Get(model.LearnerOptions(c, 3, 2, 0))(t)
+	l := fatal.Get(learner.New(enginetest.Open(t), o, 1))(t)
 	t.Cleanup(l.Close)
 	pixels := feed.Pixels(pictures{bad})
-	loader, err := feed.New(pixels, feed.Config{Seed: 1, Domains: []string{"a", "b"}, Batch: 3, Workers: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	loader := fatal.Get(feed.New(pixels, feed.Config{Seed: 1, Domains: []string{"a", "b"}, Batch: 3, Workers: 2}))(t)
 	var s feed.Subsets
 	for i := range count {
 		to := &s.Unlabelled
@@ -73,28 +65,19 @@ func source(t *testing.T, bad int) (upload.Source, feed.Subsets) {
 // be taken on every one.
 func TestEpoch(t *testing.T) {
 	from, subsets := source(t, -1)
-	e, err := from.Epoch(t.Context(), 0, subsets)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := fatal.Get(from.Epoch(t.Context(), 0, subsets))(t)
 	defer e.Close()
 	if want := (count - count/4) / 6; e.Len() != want {
 		t.Errorf("%d batches, want %d: one pass over the unlabelled images", e.Len(), want)
 	}
 	var seen []int
 	for i := range e.Len() {
-		b, err := e.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := fatal.Get(e.Next())(t)
 		if b.Iteration != i {
 			t.Errorf("batch %d is iteration %d", i, b.Iteration)
 		}
 		seen = append(seen, b.Unlabelled...)
-		out, err := from.Learner.StepOn(b.Inputs, learner.Now{Rates: learner.Rates{Backbone: 0.1, ClassHead: 0.1, DomainHead: 0.1}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := fatal.Get(from.Learner.StepOn(b.Inputs, learner.Now{Rates: learner.Rates{Backbone: 0.1, ClassHead: 0.1, DomainHead: 0.1}}))(t)
 		if labels, _, err := out.PseudoLabels(); err != nil || len(labels) != len(b.Unlabelled) {
 			t.Errorf("batch %d: %d pseudo-labels of %d images, %v", i, len(labels), len(b.Unlabelled), err)
 		}
@@ -113,25 +96,16 @@ func TestEpoch(t *testing.T) {
 func TestSameStepsAgain(t *testing.T) {
 	losses := func(number int) (list []float64) {
 		from, subsets := source(t, -1)
-		e, err := from.Epoch(t.Context(), number, subsets)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := fatal.Get(from.Epoch(t.Context(), number, subsets))(t)
 		defer e.Close()
 		for range e.Len() {
-			b, err := e.Next()
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := fatal.Get(e.Next())(t)
 			out, err := from.Learner.StepOn(b.Inputs, learner.Now{Rates: learner.Rates{Backbone: 0.1, ClassHead: 0.1, DomainHead: 0.1}})
 			b.Free()
 			if err != nil {
 				t.Fatal(err)
 			}
-			terms, err := out.Terms()
-			if err != nil {
-				t.Fatal(err)
-			}
+			terms := fatal.Get(out.Terms())(t)
 			list = append(list, out.Loss(terms))
 		}
 		return list
@@ -149,14 +123,8 @@ func TestSameStepsAgain(t *testing.T) {
 func TestCloseInTheMiddle(t *testing.T) {
 	from, subsets := source(t, -1)
 	for number := range 3 {
-		e, err := from.Epoch(t.Context(), number, subsets)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := e.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := fatal.Get(from.Epoch(t.Context(), number, subsets))(t)
+		b := fatal.Get(e.Next())(t)
 		b.Free()
 		e.Close()
 		if _, err := e.Next(); !errors.Is(err, context.Canceled) {

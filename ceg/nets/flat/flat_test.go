@@ -16,6 +16,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets/flat"
 	"github.com/ledg-go/ledg/ceg/nets/native"
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // residual is a small network with every layer of Ops.
@@ -107,10 +108,7 @@ func lite(version, width int) nets.Backbone {
 }
 
 func TestMatchesNativeConvolution(t *testing.T) {
-	b, err := engine.Open("go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := fatal.Get(engine.Open("go"))(t)
 	defer b.Close()
 	for _, c := range []struct {
 		name    string
@@ -151,10 +149,7 @@ func TestMatchesNativeConvolution(t *testing.T) {
 		{"residual, evaluation", residual, 32, false, []int{3}, []int{0}, 9, 9},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			params, _, err := nets.Params(c.net, c.size)
-			if err != nil {
-				t.Fatal(err)
-			}
+			params, _ := fatal.Get2(nets.Params(c.net, c.size))(t)
 			r := seed.New(1, c.name)
 			random := func(scale float64, dims ...int) *tensors.Tensor {
 				n := 1
@@ -184,7 +179,7 @@ func TestMatchesNativeConvolution(t *testing.T) {
 			// Each lowering returns features, gradients and running statistics.
 			run := func(build func(nets.Backbone, map[string]*Node, []nets.Pass, bool) nets.Features) map[string][]float32 {
 				var names []string
-				outs, err := ExecOnceN(b.Compute, func(in []*Node) []*Node {
+				outs := fatal.Get(ExecOnceN(b.Compute, func(in []*Node) []*Node {
 					byName := map[string]*Node{}
 					for i, p := range params {
 						byName[p.Name] = in[i]
@@ -220,10 +215,7 @@ func TestMatchesNativeConvolution(t *testing.T) {
 						}
 					}
 					return out
-				}, inputs...)
-				if err != nil {
-					t.Fatal(err)
-				}
+				}, inputs...))(t)
 				got := map[string][]float32{}
 				for i, o := range outs {
 					got[names[i]] = tensors.MustCopyFlatData[float32](o)

@@ -16,6 +16,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets/flat"
 	"github.com/ledg-go/ledg/ceg/nets/inference"
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func must(b nets.Backbone, err error) nets.Backbone {
@@ -58,10 +59,7 @@ func TestFeaturesMatchTheGraph(t *testing.T) {
 		{odd, 23, 6},
 	} {
 		t.Run(fmt.Sprint(c.net.Name, " ", c.size), func(t *testing.T) {
-			params, dim, err := nets.Params(c.net, c.size)
-			if err != nil {
-				t.Fatal(err)
-			}
+			params, dim := fatal.Get2(nets.Params(c.net, c.size))(t)
 			r := seed.New(1, c.net.Name)
 			values := map[string][]float32{}
 			var inputs []any
@@ -84,14 +82,11 @@ func TestFeaturesMatchTheGraph(t *testing.T) {
 			for i := range images {
 				images[i] = byte(r.IntN(256))
 			}
-			net, err := inference.New(c.net, values, c.size)
-			if err != nil {
-				t.Fatal(err)
-			}
+			net := fatal.Get(inference.New(c.net, values, c.size))(t)
 			got := make([]float32, c.n*dim)
 			net.Worker().Features(got, images)
 
-			out, err := ExecOnce(b.Compute, func(in []*Node) *Node {
+			out := fatal.Get(ExecOnce(b.Compute, func(in []*Node) *Node {
 				byName := map[string]*Node{}
 				for i, p := range params {
 					byName[p.Name] = in[i]
@@ -99,10 +94,7 @@ func TestFeaturesMatchTheGraph(t *testing.T) {
 				p := c.net.Pixels.OrDefault()
 				x := nets.Normalise(in[len(params)], p.Mean, p.Std)
 				return flat.Build(c.net, byName, []nets.Pass{{Images: x}}, false).Passes[0]
-			}, append(inputs, tensors.FromFlatDataAndDimensions(images, c.n, c.size, c.size, 3))...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			}, append(inputs, tensors.FromFlatDataAndDimensions(images, c.n, c.size, c.size, 3))...))(t)
 			want := tensors.MustCopyFlatData[float32](out)
 			scale, worst := 0.0, 0.0
 			for i := range want {
@@ -137,18 +129,12 @@ func TestErrors(t *testing.T) {
 
 func BenchmarkLite0(b *testing.B) {
 	net := must(nets.EfficientNetLite(0, nets.LiteWidth))
-	params, dim, err := nets.Params(net, 224)
-	if err != nil {
-		b.Fatal(err)
-	}
+	params, dim := fatal.Get2(nets.Params(net, 224))(b)
 	values := map[string][]float32{}
 	for _, p := range params {
 		values[p.Name] = p.Init(1)
 	}
-	n, err := inference.New(net, values, 224)
-	if err != nil {
-		b.Fatal(err)
-	}
+	n := fatal.Get(inference.New(net, values, 224))(b)
 	const images = 32
 	w := n.Worker()
 	in, out := make([]byte, images*224*224*3), make([]float32, images*dim)

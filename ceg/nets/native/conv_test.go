@@ -11,6 +11,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Convolutions and their gradients, on CPUs and GPUs, are those of plain loops in
@@ -44,7 +45,7 @@ func TestEvenKernelsMatchLoops(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
 			y, dx, dw, x, w, dy := c.compute()
-			outs, err := ExecOnceN(backend.Compute, func(in []*Node) []*Node {
+			outs := fatal.Get(ExecOnceN(backend.Compute, func(in []*Node) []*Node {
 				n := &native{params: map[string]*Node{"conv.weight": in[1]}, dtype: in[0].DType()}
 				m := &maps{c: channels, h: c.h, w: c.w, at: []*Node{in[0]}}
 				var out nets.Maps
@@ -55,10 +56,7 @@ func TestEvenKernelsMatchLoops(t *testing.T) {
 				}
 				v := out.(*maps).at[0]
 				return append([]*Node{v}, Gradient(ReduceAllSum(Mul(v, in[2])), in[0], in[1])...)
-			}, x, w, dy)
-			if err != nil {
-				t.Fatal(err)
-			}
+			}, x, w, dy))(t)
 			for i, want := range [][]float64{y, dx, dw} {
 				what := []string{"output", "gradient of the images", "gradient of the kernel"}[i]
 				got := tensors.MustCopyFlatData[float32](outs[i])

@@ -11,6 +11,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Depthwise convolutions, padded as TensorFlow does, and their gradients are those of
@@ -35,7 +36,7 @@ func TestDepthwiseMatchesGoMLX(t *testing.T) {
 				}
 				return tensors.FromFlatDataAndDimensions(v, dims...)
 			}
-			outs, err := ExecOnceN(backend.Compute, func(in []*Node) []*Node {
+			outs := fatal.Get(ExecOnceN(backend.Compute, func(in []*Node) []*Node {
 				x, w := in[0], in[1]
 				n := &native{params: map[string]*Node{"dw.weight": w}, dtype: x.DType()}
 				ours := n.Depthwise(&maps{c: channels, h: c.h, w: c.w, at: []*Node{x}}, "dw", c.kernel, c.stride, c.padding).(*maps).at[0]
@@ -50,10 +51,7 @@ func TestDepthwiseMatchesGoMLX(t *testing.T) {
 					all = append(all, Gradient(loss, x, w)...)
 				}
 				return all
-			}, random(images, c.h, c.w, channels), random(channels, 1, c.kernel, c.kernel))
-			if err != nil {
-				t.Fatal(err)
-			}
+			}, random(images, c.h, c.w, channels), random(channels, 1, c.kernel, c.kernel)))(t)
 			for i, what := range []string{"output", "gradient of the maps", "gradient of the kernel"} {
 				got, want := tensors.MustCopyFlatData[float32](outs[i]), tensors.MustCopyFlatData[float32](outs[3+i])
 				if !outs[i].Shape().Equal(outs[3+i].Shape()) {

@@ -16,6 +16,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/native"
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // TestBFloat16 compares the two precisions. A rounding to bfloat16 is off by up to
@@ -28,10 +29,7 @@ func TestBFloat16(t *testing.T) {
 	const images, size = 4, 64
 	// Width 16: rows of fewer channels than a vector has lanes make compute v0.1.14's
 	// SIMD additions read past a tensor, which is fatal at the end of the heap.
-	resnet, err := nets.ResNet(18, 16)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resnet := fatal.Get(nets.ResNet(18, 16))(t)
 	backend := enginetest.Open(t)
 	for _, c := range []struct {
 		net               nets.Backbone
@@ -41,10 +39,7 @@ func TestBFloat16(t *testing.T) {
 		{resnet, 0.05, 0.75},
 	} {
 		net := c.net
-		params, features, err := nets.Params(net, size)
-		if err != nil {
-			t.Fatal(err)
-		}
+		params, features := fatal.Get2(nets.Params(net, size))(t)
 		r := seed.New(1, "native test")
 		random := func(dims ...int) *tensors.Tensor {
 			x := tensors.FromShape(tensors.FromScalarAndDimensions(float32(0), dims...).Shape())
@@ -64,7 +59,7 @@ func TestBFloat16(t *testing.T) {
 			t.Run(fmt.Sprintf("%s train=%v", net.Name, train), func(t *testing.T) {
 				var names []string
 				run := func(build func(nets.Backbone, map[string]*Node, []nets.Pass, bool) nets.Features) [][]float32 {
-					out, err := ExecOnceN(backend.Compute, func(in []*Node) []*Node {
+					out := fatal.Get(ExecOnceN(backend.Compute, func(in []*Node) []*Node {
 						m := map[string]*Node{}
 						for i, p := range params {
 							m[p.Name] = in[i]
@@ -81,10 +76,7 @@ func TestBFloat16(t *testing.T) {
 							}
 						}
 						return list
-					}, args...)
-					if err != nil {
-						t.Fatal(err)
-					}
+					}, args...))(t)
 					var values [][]float32
 					for i, x := range out {
 						v, err := tensors.CopyFlatData[float32](x) // fails where it is bfloat16

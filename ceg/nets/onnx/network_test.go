@@ -16,6 +16,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/flat"
 	"github.com/ledg-go/ledg/ceg/nets/onnx"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 const classes = 3
@@ -23,10 +24,7 @@ const classes = 3
 // random returns a network with random weights and running statistics.
 func random(t testing.TB, b nets.Backbone, size int) onnx.Network {
 	t.Helper()
-	params, features, err := nets.Params(b, size)
-	if err != nil {
-		t.Fatal(err)
-	}
+	params, features := fatal.Get2(nets.Params(b, size))(t)
 	params = append(params, nets.LinearParams(nets.ClassHead, features, classes)...)
 	n := onnx.Network{
 		Backbone: b, Params: params, ImageSize: size, Name: b.Name,
@@ -50,11 +48,7 @@ func random(t testing.TB, b nets.Backbone, size int) onnx.Network {
 
 func resnet(t testing.TB, depth, width int) nets.Backbone {
 	t.Helper()
-	b, err := nets.ResNet(depth, width)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return fatal.Get(nets.ResNet(depth, width))(t)
 }
 
 // ours computes features and logits with GoMLX.
@@ -78,10 +72,7 @@ func ours(t *testing.T, n onnx.Network, pixels []uint8, images int) (features, l
 	for i, v := range pixels {
 		x[i] = float32((float64(v)/255 - n.Mean[i%3]) / n.Std[i%3])
 	}
-	out, err := exec.Call(append(args, tensors.FromFlatDataAndDimensions(x, images, n.ImageSize, n.ImageSize, 3))...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := fatal.Get(exec.Call(append(args, tensors.FromFlatDataAndDimensions(x, images, n.ImageSize, n.ImageSize, 3))...))(t)
 	return tensors.MustCopyFlatData[float32](out[0]), tensors.MustCopyFlatData[float32](out[1])
 }
 
@@ -149,9 +140,7 @@ func TestFileComputesTheNetwork(t *testing.T) {
 			withHead(&n, c.head)
 			n.Metadata = [][2]string{{"names", `{"0":"<b>"}`}, {"imgsz", "32"}}
 			var b bytes.Buffer
-			if err := n.Write(&b); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, n.Write(&b))
 			f := read(t, b.Bytes())
 			if f.ir != 8 || f.opset != 17 || f.metadata["names"] != `{"0":"<b>"}` || f.metadata["imgsz"] != "32" {
 				t.Errorf("IR %d, opset %d, metadata %v", f.ir, f.opset, f.metadata)

@@ -9,6 +9,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/onnx"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A network that was trained on the features of another one is in one file with it, and
@@ -33,10 +34,7 @@ func TestVectors(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			params, features, err := nets.Params(b, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			params, features := fatal.Get2(nets.Params(b, 0))(t)
 			values := map[string][]float32{}
 			for _, p := range append(params, nets.LinearParams(nets.ClassHead, features, classes)...) {
 				v := make([]float32, p.Size())
@@ -51,9 +49,7 @@ func TestVectors(t *testing.T) {
 			}
 			n.Vectors, n.Input = &onnx.Vectors{Backbone: b, Normal: normal, Mean: mean, Scale: 1.5}, onnx.Uint8
 			var file bytes.Buffer
-			if err := n.Write(&file); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, n.Write(&file))
 			in := array{[]int{images, size, size, 3}, make([]float64, len(pixels))}
 			for i, v := range pixels {
 				in.v[i] = float64(v)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // small is a network of three tensors and a head with the given classes.
@@ -84,10 +85,7 @@ func TestAssign(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := slices.Clone(c.sd)
-			out, report, err := Assign(c.want, c.sd, c.opts)
-			if err != nil {
-				t.Fatal(err)
-			}
+			out, report := fatal.Get2(Assign(c.want, c.sd, c.opts))(t)
 			if !reflect.DeepEqual(out, c.out) {
 				t.Errorf("got %v, want %v", out, c.out)
 			}
@@ -172,9 +170,7 @@ func TestAssignListsEverything(t *testing.T) {
 }
 
 func TestAssignEmpty(t *testing.T) {
-	if _, _, err := Assign(small(1), nil, AssignOptions{}); err == nil || !strings.Contains(err.Error(), "conv1.weight [2 1 1 1]") {
-		t.Errorf("got %v", err)
-	}
+	fatal.Says(t, fatal.Err2(Assign(small(1), nil, AssignOptions{})), "conv1.weight [2 1 1 1]")
 	if out, _, err := Assign(nil, nil, AssignOptions{}); err != nil || len(out) != 0 {
 		t.Errorf("got %v, %v", out, err)
 	}

@@ -118,7 +118,7 @@ func legacy(body string, storages ...pair) []byte {
 }
 
 func readBytes(b []byte, name string) (*File, error) {
-	return Read(bytes.NewReader(b), int64(len(b)), name)
+	return read(bytes.NewReader(b), int64(len(b)), name, "")
 }
 
 // data reads the only tensor of a checkpoint as float32.

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // check reads b and checks what must hold for any file that is accepted.
@@ -18,9 +20,7 @@ func fuzzRead(t *testing.T, b []byte, name string) {
 			t.Fatalf("tensor %q twice", ts.Name)
 		}
 		seen[ts.Name] = true
-		if err := ts.check(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, ts.check())
 	}
 	if len(f.Tensors) == 0 || len(f.Digest) != 64 {
 		t.Fatalf("%d tensors, digest %q", len(f.Tensors), f.Digest)
@@ -29,10 +29,7 @@ func fuzzRead(t *testing.T, b []byte, name string) {
 
 func seeds(f *testing.F, names ...string) {
 	for _, name := range names {
-		b, err := os.ReadFile(filepath.Join("testdata", name))
-		if err != nil {
-			f.Fatal(err)
-		}
+		b := fatal.Get(os.ReadFile(filepath.Join("testdata", name)))(f)
 		f.Add(b)
 	}
 }

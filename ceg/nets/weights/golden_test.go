@@ -12,6 +12,7 @@ import (
 
 	"github.com/ledg-go/ledg/datasets/arrays/half"
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // goldenTensor is a tensor in testdata/weights.json.
@@ -25,18 +26,11 @@ type goldenTensor struct {
 // golden reads one group of tensors of testdata/weights.json.
 func golden(t testing.TB, group string) map[string]goldenTensor {
 	t.Helper()
-	raw, err := os.ReadFile("testdata/weights.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := fatal.Get(os.ReadFile("testdata/weights.json"))(t)
 	var all map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &all); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, json.Unmarshal(raw, &all))
 	var g map[string]goldenTensor
-	if err := json.Unmarshal(all[group], &g); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, json.Unmarshal(all[group], &g))
 	return g
 }
 
@@ -80,15 +74,10 @@ func checkGolden(t *testing.T, sd StateDict, want map[string]goldenTensor) {
 		if dtype == safetensors.Int64 {
 			continue
 		}
-		values, err := got.Float32s()
-		if err != nil {
-			t.Fatal(err)
-		}
+		values := fatal.Get(got.Float32s())(t)
 		for i, v := range values {
 			var wish float64
-			if err := json.Unmarshal(w.Values[i], &wish); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, json.Unmarshal(w.Values[i], &wish))
 			if float64(v) != wish || math.Signbit(float64(v)) != math.Signbit(wish) {
 				t.Errorf("%s[%d]: got %v, want %v", name, i, v, wish)
 			}
@@ -110,10 +99,7 @@ func TestOpenGolden(t *testing.T) {
 			[]string{`state dict taken from the checkpoint's entry "state_dict"`}},
 	} {
 		t.Run(c.file, func(t *testing.T) {
-			f, err := Open(filepath.Join("testdata", c.file))
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := fatal.Get(Open(filepath.Join("testdata", c.file)))(t)
 			if f.Name != c.file || f.Format != c.format || f.Digest != c.digest || !slices.Equal(f.Notes, c.notes) {
 				t.Errorf("got %q, %q, %s, notes %q", f.Name, f.Format, f.Digest, f.Notes)
 			}
@@ -125,10 +111,7 @@ func TestOpenGolden(t *testing.T) {
 // TestMisnamed: the content tells the format, whatever the name.
 func TestMisnamed(t *testing.T) {
 	for file, format := range map[string]Format{"tiny.pth": TorchZip, "tiny.safetensors": Safetensors} {
-		b, err := os.ReadFile(filepath.Join("testdata", file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := fatal.Get(os.ReadFile(filepath.Join("testdata", file)))(t)
 		for _, name := range []string{"a.safetensors", "a.pth", "a"} {
 			if f, err := readBytes(b, name); err != nil || f.Format != format {
 				t.Errorf("%s as %s: got %+v, %v", file, name, f, err)
@@ -141,10 +124,7 @@ func TestMisnamed(t *testing.T) {
 func TestOpenOrder(t *testing.T) {
 	want := []string{"features.conv.weight", "features.scale", "steps"}
 	for _, file := range []string{"tiny.pth", "tiny_legacy.pth", "tiny.safetensors"} {
-		f, err := Open(filepath.Join("testdata", file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := fatal.Get(Open(filepath.Join("testdata", file)))(t)
 		if got := f.Tensors.Names(); !slices.Equal(got, want) {
 			t.Errorf("%s: got %v, want %v", file, got, want)
 		}

@@ -78,10 +78,8 @@ func Open(path string) (*File, error) {
 	return w, nil
 }
 
-// Read is [Open] on a reader of the given size. The content determines the format; the extension
+// read is [Open] on a reader of the given size. The content determines the format; the extension
 // of name decides only if the content is too short or too damaged.
-func Read(r io.ReaderAt, size int64, name string) (*File, error) { return read(r, size, name, "") }
-
 func read(r io.ReaderAt, size int64, name, entry string) (*File, error) {
 	if size > MaxFile {
 		return nil, fmt.Errorf("%d bytes, more than the limit of %d", size, int64(MaxFile))

@@ -11,7 +11,7 @@ import (
 )
 
 // Write writes the tensors as a .safetensors file, with their order, names and element types,
-// and the metadata (which may be nil). Equal arguments give equal bytes, and [Read] returns
+// and the metadata (which may be nil). Equal arguments give equal bytes, and [Open] returns
 // equal tensors.
 func Write(w io.Writer, sd StateDict, metadata map[string]string) error {
 	entries := make([]safetensors.Entry, len(sd))

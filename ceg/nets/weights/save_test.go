@@ -9,35 +9,23 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestSaveRoundTrip(t *testing.T) {
 	for _, name := range []string{"tiny.pth", "tiny_legacy.pth", "tiny_views.pth", "tiny.safetensors"} {
 		t.Run(name, func(t *testing.T) {
-			in, err := Open(filepath.Join("testdata", name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			in := fatal.Get(Open(filepath.Join("testdata", name)))(t)
 			meta := map[string]string{"data": "nothing", "format": "pt"}
 			path := filepath.Join(t.TempDir(), "out.safetensors")
-			if err := os.WriteFile(path, []byte("an older file"), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			digest, err := Save(path, in.Tensors, meta)
-			if err != nil {
-				t.Fatal(err)
-			}
-			out, err := Open(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.WriteFile(path, []byte("an older file"), 0o644))
+			digest := fatal.Get(Save(path, in.Tensors, meta))(t)
+			out := fatal.Get(Open(path))(t)
 			if !reflect.DeepEqual(out.Tensors, in.Tensors) || !reflect.DeepEqual(out.Metadata, meta) {
 				t.Errorf("got %+v %v", out.Tensors, out.Metadata)
 			}
-			raw, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			raw := fatal.Get(os.ReadFile(path))(t)
 			if sum := sha256.Sum256(raw); hex.EncodeToString(sum[:]) != digest || out.Digest != digest {
 				t.Errorf("digest %s, read back %s, want %x", digest, out.Digest, sum)
 			}
@@ -56,13 +44,9 @@ func TestSaveRoundTrip(t *testing.T) {
 func TestSaveFails(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "w.safetensors")
-	if err := os.WriteFile(path, []byte("old"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path, []byte("old"), 0o644))
 	twice := StateDict{FromFloat32("a", nil, []float32{1}), FromFloat32("a", nil, []float32{2})}
-	if _, err := Save(path, twice, nil); err == nil || !strings.Contains(err.Error(), `"a" occurs twice`) {
-		t.Errorf("got %v", err)
-	}
+	fatal.Says(t, fatal.Err(Save(path, twice, nil)), `"a" occurs twice`)
 	if raw, err := os.ReadFile(path); err != nil || string(raw) != "old" {
 		t.Errorf("the old file holds %q, %v", raw, err)
 	}
@@ -76,31 +60,20 @@ func TestSaveFails(t *testing.T) {
 
 func TestOpenRefuses(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "it is a folder, want a regular file") {
-		t.Errorf("directory: got %v", err)
-	}
+	fatal.Says(t, fatal.Err(Open(dir)), "it is a folder, want a regular file")
 	if _, err := Open(filepath.Join(dir, "none.pth")); !os.IsNotExist(err) && (err == nil || !strings.Contains(err.Error(), "none.pth")) {
 		t.Errorf("no file: got %v", err)
 	}
 	sparse := filepath.Join(dir, "huge.pth")
-	f, err := os.Create(sparse)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fatal.Get(os.Create(sparse))(t)
 	defer f.Close()
 	if err := f.Truncate(MaxFile + 1); err != nil {
 		t.Skipf("no sparse files here: %v", err)
 	}
-	if _, err := Open(sparse); err == nil || !strings.Contains(err.Error(), "too large") {
-		t.Errorf("huge: got %v", err)
-	}
+	fatal.Says(t, fatal.Err(Open(sparse)), "too large")
 	empty := filepath.Join(dir, "e.safetensors")
-	if _, err := Save(empty, nil, nil); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Open(empty); err == nil || !strings.Contains(err.Error(), "no tensors") {
-		t.Errorf("no tensors: got %v", err)
-	}
+	fatal.Get(Save(empty, nil, nil))(t)
+	fatal.Says(t, fatal.Err(Open(empty)), "no tensors")
 }
 
 func TestFromFloat32Panics(t *testing.T) {

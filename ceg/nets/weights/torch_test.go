@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // TestRefusedGlobals: nothing but what a state dict needs, in whichever way a
@@ -167,9 +169,7 @@ func TestChosenEntry(t *testing.T) {
 	w, m := dictOf(str("w"), vector("0", 1)), dictOf(str("w"), vector("1", 1))
 	file := func(body string) string {
 		path := filepath.Join(t.TempDir(), "a.pth")
-		if err := os.WriteFile(path, checkpoint(t, body, pair{"0", floats(1)}, pair{"1", floats(2)}), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(path, checkpoint(t, body, pair{"0", floats(1)}, pair{"1", floats(2)}), 0o666))
 		return path
 	}
 	both, prefixed := file(dictOf(str("state_dict"), w, str("state_dict_ema"), m)), file(dictOf(str("state_dict"), dictOf(str("model.w"), vector("0", 1), str("ema.w"), vector("1", 1))))
@@ -231,10 +231,7 @@ func TestStateDictIn(t *testing.T) {
 			tupleOf(onStorage("FloatStorage", "0", 1), num(0), glob("torch", "Size")+tupleOf(nums(1))+"R", nums(1))+"R"), nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f, err := readBytes(checkpoint(t, c.body, both...), "a.pth")
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := fatal.Get(readBytes(checkpoint(t, c.body, both...), "a.pth"))(t)
 			if len(f.Notes) != len(c.notes) {
 				t.Fatalf("notes %q, want %d", f.Notes, len(c.notes))
 			}
@@ -351,10 +348,7 @@ func TestDamaged(t *testing.T) {
 // TestTruncated cuts each golden file at every length.
 func TestTruncated(t *testing.T) {
 	for _, name := range []string{"tiny.pth", "tiny_legacy.pth", "tiny_views.pth", "tiny.safetensors"} {
-		b, err := os.ReadFile(filepath.Join("testdata", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := fatal.Get(os.ReadFile(filepath.Join("testdata", name)))(t)
 		for n := range b {
 			if _, err := readBytes(b[:n], name); err == nil {
 				t.Errorf("%s: accepted when cut to %d of %d bytes", name, n, len(b))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets/rgb"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // golden is testdata/index.json.
@@ -34,23 +35,15 @@ type golden struct {
 
 func readGolden(t testing.TB) golden {
 	t.Helper()
-	data, err := os.ReadFile("testdata/index.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(os.ReadFile("testdata/index.json"))(t)
 	var g golden
-	if err := json.Unmarshal(data, &g); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, json.Unmarshal(data, &g))
 	return g
 }
 
 func readImage(t testing.TB, file string) *rgb.Image {
 	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fatal.Get(os.Open(filepath.Join("testdata", file)))(t)
 	defer f.Close()
 	m, err := rgb.Decode(f)
 	if err != nil {

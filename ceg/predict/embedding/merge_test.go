@@ -15,6 +15,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/predict/shard"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // merge merges what lies beside a file, or the paths.
@@ -39,9 +40,7 @@ func TestShards(t *testing.T) {
 	dir := t.TempDir()
 	whole, path := filepath.Join(dir, "whole.safetensors"), filepath.Join(dir, "a.safetensors")
 	o := Options{Size: 32, Views: 2, Seed: 5, Origin: datasets.Origin{Dataset: "folder", Root: filepath.Join(dir, "images"), Network: "smallcnn", Weights: "none"}}
-	if err := Write(t.Context(), whole, d, truth, x, o); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, Write(t.Context(), whole, d, truth, x, o))
 	const n = 7
 	var files []string
 	for i := range n {
@@ -60,9 +59,7 @@ func TestShards(t *testing.T) {
 			if err := Write(ctx, path, d, truth, x, stopped); err == nil {
 				t.Error("it was not stopped")
 			}
-			if _, err := merge(path); err == nil || !strings.Contains(err.Error(), "shard 4/7 is missing") {
-				t.Errorf("a shard is not complete: %v", err)
-			}
+			fatal.Says(t, fatal.Err(merge(path)), "shard 4/7 is missing")
 			again := 0
 			o.fresh = func() { again++ }
 			defer func() {
@@ -71,38 +68,24 @@ func TestShards(t *testing.T) {
 				}
 			}()
 		}
-		if err := Write(t.Context(), path, d, truth, x, o); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, Write(t.Context(), path, d, truth, x, o))
 	}
 	if images, err := merge(path); err != nil || images != d.Len() {
 		t.Fatalf("%d images, %v", images, err)
 	}
 	equal := func(a, b string) bool {
-		x, err := os.ReadFile(a)
-		if err != nil {
-			t.Fatal(err)
-		}
-		y, err := os.ReadFile(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := fatal.Get(os.ReadFile(a))(t)
+		y := fatal.Get(os.ReadFile(b))(t)
 		return bytes.Equal(x, y)
 	}
 	if !equal(path, whole) {
 		t.Error("the shards make another file than one call")
 	}
 	// In another folder the images are elsewhere.
-	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Mkdir(filepath.Join(dir, "sub"), 0o777))
 	moved := filepath.Join(dir, "sub", "a.safetensors")
-	if _, err := merge(moved, files...); err != nil {
-		t.Fatal(err)
-	}
-	if err := Write(t.Context(), filepath.Join(dir, "sub", "whole.safetensors"), d, truth, x, o); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(merge(moved, files...))(t)
+	fatal.If(t, Write(t.Context(), filepath.Join(dir, "sub", "whole.safetensors"), d, truth, x, o))
 	if !equal(moved, filepath.Join(dir, "sub", "whole.safetensors")) {
 		t.Error("in another folder the shards make another file than one call")
 	}
@@ -110,9 +93,7 @@ func TestShards(t *testing.T) {
 	os.Remove(path)
 	write := func(name string, d *datasets.Dataset, o Options) string {
 		o.Shard = shard.Shard{Index: 2, Count: n}
-		if err := Write(t.Context(), filepath.Join(dir, name), d, truth, x, o); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, Write(t.Context(), filepath.Join(dir, name), d, truth, x, o))
 		return o.Shard.File(filepath.Join(dir, name))
 	}
 	other := o
@@ -123,9 +104,7 @@ func TestShards(t *testing.T) {
 	fewer.Examples = d.Examples[:d.Len()-7]
 	cut := filepath.Join(dir, "cut")
 	data, _ := os.ReadFile(files[2])
-	if err := os.WriteFile(cut, data[:len(data)-1], 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(cut, data[:len(data)-1], 0o666))
 	for name, c := range map[string]struct{ file, want string }{
 		"other numbers": {write("half.safetensors", d, other), "made_by.half is false in one, true in the other"},
 		"other seed":    {write("seed.safetensors", d, seeded), "made_by.origin.seed is 5 in one, 6 in the other"},
@@ -152,34 +131,21 @@ func TestShardsOfChangedImages(t *testing.T) {
 		m := image.NewGray(image.Rect(0, 0, 9, 9))
 		m.Pix[40] = v
 		var b bytes.Buffer
-		if err := errors.Join(png.Encode(&b, m), os.MkdirAll(filepath.Dir(filepath.Join(root, id)), 0o777), os.WriteFile(filepath.Join(root, id), b.Bytes(), 0o666)); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, errors.Join(png.Encode(&b, m), os.MkdirAll(filepath.Dir(filepath.Join(root, id)), 0o777), os.WriteFile(filepath.Join(root, id), b.Bytes(), 0o666)))
 	}
 	for i := range 6 {
 		put(fmt.Sprintf("day/%d.png", i), uint8(i))
 	}
 	x := extractor(t, cnn, 16)
 	write := func(i int) error {
-		d, truth, err := datasets.Open("folder", root, datasets.Options{CacheDir: t.TempDir()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d, truth := fatal.Get2(datasets.Open("folder", root, datasets.Options{CacheDir: t.TempDir()}))(t)
 		return Write(t.Context(), out, d, truth, x, Options{Size: 16, Shard: shard.Shard{Index: i, Count: 2}, CacheDir: t.TempDir(), Origin: datasets.Origin{Dataset: "folder", Root: root}})
 	}
-	if err := write(0); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, write(0))
 	put("day/1.png", 77)
-	if err := write(1); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := merge(out); err == nil || !strings.Contains(err.Error(), `shard.rows is "6, `) {
-		t.Errorf("an image has changed: %v", err)
-	}
-	if err := write(0); err == nil || !strings.Contains(err.Error(), "repeat that call to continue it, or delete the file") {
-		t.Errorf("a shard of other images: %v", err)
-	}
+	fatal.If(t, write(1))
+	fatal.Says(t, fatal.Err(merge(out)), `shard.rows is "6, `)
+	fatal.Says(t, write(0), "repeat that call to continue it, or delete the file")
 }
 
 // FuzzMerge merges anything that is a well-formed shard of features.
@@ -197,12 +163,8 @@ func FuzzMerge(f *testing.F) {
 		}
 		defer os.Remove(path)
 		defer j.Close()
-		if _, err := j.Append(item); err != nil {
-			t.Fatal(err)
-		}
-		if err := j.End(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(j.Append(item))(t)
+		fatal.If(t, j.End())
 		if files, err := shard.Together([]string{path}); err == nil {
 			_, _ = Merge(filepath.Join(dir, "a.safetensors"), files)
 		}

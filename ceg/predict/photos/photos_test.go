@@ -13,6 +13,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/predict/photos"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/regular"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // small is a network that needs no download.
@@ -25,15 +26,9 @@ func put(t *testing.T, path string, v byte) {
 		m.Pix[i] = v * byte(i)
 	}
 	var b bytes.Buffer
-	if err := png.Encode(&b, m); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, png.Encode(&b, m))
+	fatal.If(t, os.MkdirAll(filepath.Dir(path), 0o777))
+	fatal.If(t, os.WriteFile(path, b.Bytes(), 0o666))
 }
 
 // A folder of images becomes a data set of features that knows its images, in one place for
@@ -46,17 +41,11 @@ func TestEmbed(t *testing.T) {
 	}
 	var messages []string
 	o := photos.Options{By: small, CacheDir: cache, Say: func(line string) { messages = append(messages, line) }}
-	file, err := photos.Embed(t.Context(), root, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := fatal.Get(photos.Embed(t.Context(), root, o))(t)
 	if len(messages) == 0 || !strings.Contains(messages[len(messages)-1], "24 images") {
 		t.Errorf("said %q", messages)
 	}
-	d, truth, err := datasets.Open(datasets.FeaturesFile, file, datasets.Options{Classes: []string{"dog", "cat"}, Labels: []datasets.Label{{ID: "day/a.png", Class: "dog"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, truth := fatal.Get2(datasets.Open(datasets.FeaturesFile, file, datasets.Options{Classes: []string{"dog", "cat"}, Labels: []datasets.Label{{ID: "day/a.png", Class: "dog"}}}))(t)
 	at := func(id string) int {
 		t.Helper()
 		i, ok := d.Index(id)
@@ -77,26 +66,15 @@ func TestEmbed(t *testing.T) {
 		t.Errorf("image %v, %v", m, err)
 	}
 	put(t, filepath.Join(root, "day", "c.png"), 99)
-	if _, err := d.Image(at("day/c.png")); err == nil || !strings.Contains(err.Error(), "day/c.png: the image has changed since") {
-		t.Errorf("an image that has changed: %v", err)
-	}
+	fatal.Says(t, fatal.Err(d.Image(at("day/c.png"))), "day/c.png: the image has changed since")
 	if again, err := photos.Embed(t.Context(), root, o); err != nil || again != file {
 		t.Errorf("%s, %v, want %s", again, err, file)
 	}
-	if _, _, err := datasets.Open(datasets.FeaturesFile, file, datasets.Options{Classes: []string{"dog", "horse"}}); err == nil || !strings.Contains(err.Error(), `"cat"`) {
-		t.Errorf("classes without one that the folders name: %v", err)
-	}
-	if err := os.Rename(root, root+"2"); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Says(t, fatal.Err2(datasets.Open(datasets.FeaturesFile, file, datasets.Options{Classes: []string{"dog", "horse"}})), `"cat"`)
+	fatal.If(t, os.Rename(root, root+"2"))
 	defer os.RemoveAll(root + "2")
-	d, _, err = datasets.Open(datasets.FeaturesFile, file, datasets.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := d.Image(0); err == nil || !strings.Contains(err.Error(), "no longer in "+root) {
-		t.Errorf("images that are gone: %v", err)
-	}
+	d, _ = fatal.Get2(datasets.Open(datasets.FeaturesFile, file, datasets.Options{}))(t)
+	fatal.Says(t, fatal.Err(d.Image(0)), "no longer in "+root)
 }
 
 // Who waits for another process that computes the same features says so, and on an interrupt, too.
@@ -107,17 +85,10 @@ func TestEmbedWaits(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var messages []string
 	o := photos.Options{By: small, CacheDir: cache, Say: func(line string) { messages = append(messages, line) }}
-	file, err := photos.Embed(ctx, root, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := fatal.Get(photos.Embed(ctx, root, o))(t)
 	lock := regular.NewLock(file + ".lock")
-	if err := lock.Lock(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file+".process", []byte("4711\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, lock.Lock())
+	fatal.If(t, os.WriteFile(file+".process", []byte("4711\n"), 0o666))
 	messages, o.Say = nil, func(line string) { messages = append(messages, line); cancel() }
 	if _, err := photos.Embed(ctx, root, o); err == nil || !strings.Contains(err.Error(), "waiting for process 4711") || strings.Contains(err.Error(), "context") {
 		t.Error(err)
@@ -125,9 +96,7 @@ func TestEmbedWaits(t *testing.T) {
 	if len(messages) != 1 || messages[0] != "waiting for process 4711, which computes these features" {
 		t.Errorf("%q", messages)
 	}
-	if err := lock.Unlock(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, lock.Unlock())
 	if again, err := photos.Embed(t.Context(), root, o); err != nil || again != file {
 		t.Errorf("%s, %v", again, err)
 	}

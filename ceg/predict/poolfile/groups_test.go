@@ -3,11 +3,11 @@ package poolfile
 import (
 	"context"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Of a file with groups every strategy chooses one of a group before a second, and what Grouped
@@ -34,21 +34,15 @@ func TestQueryGroups(t *testing.T) {
 			}
 			return most
 		}
-		without, err := Query(context.Background(), plain, s, 20, seed.New(1, "query"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		without := fatal.Get(Query(context.Background(), plain, s, 20, seed.New(1, "query")))(t)
 		if seen(without) > 1 {
 			leaks++
 		}
-		picks, err := Query(context.Background(), path, s, 24, seed.New(1, "query"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		picks := fatal.Get(Query(context.Background(), path, s, 24, seed.New(1, "query")))(t)
 		if seen(picks) != 1 || slices.ContainsFunc(picks, func(p active.Pick) bool { return p.Index < size }) {
 			t.Errorf("%s: rows %v of groups of %d, of which the first has a label", s.Name(), active.IDs(picks), size)
 		}
-		if picks, err = Query(context.Background(), path, s, 26, seed.New(1, "query")); err != nil || len(picks) != 26 || seen(picks) != 2 && !slices.ContainsFunc(picks, func(p active.Pick) bool { return p.Index < size }) {
+		if picks, err := Query(context.Background(), path, s, 26, seed.New(1, "query")); err != nil || len(picks) != 26 || seen(picks) != 2 && !slices.ContainsFunc(picks, func(p active.Pick) bool { return p.Index < size }) {
 			t.Errorf("%s: %d picks, %v", s.Name(), len(picks), err)
 		}
 	}
@@ -69,9 +63,7 @@ func TestQueryGroups(t *testing.T) {
 	} {
 		path := writePool(t, "stored", append(slices.Clone(entries), entry{"groups", []int{s.shape}, s.values}))
 		for _, strategy := range []active.Strategy{active.CEG{Weights: active.Gammas(1, 1)}, active.CoreSet{}, active.Uniform{}} {
-			if _, err := Query(context.Background(), path, strategy, s.n, seed.New(1, "query")); err == nil || !strings.Contains(err.Error(), s.want) {
-				t.Errorf("%s: %v, want %q", strategy.Name(), err, s.want)
-			}
+			fatal.Says(t, fatal.Err(Query(context.Background(), path, strategy, s.n, seed.New(1, "query"))), s.want)
 		}
 	}
 }
@@ -92,10 +84,7 @@ func TestProbeGroups(t *testing.T) {
 	entries = append(entries, entry{"labelled_features", []int{200, 2}, x}, entry{"labelled_labels", []int{200}, labels})
 	score := func(entries []entry) float64 {
 		t.Helper()
-		p, err := Probe(context.Background(), writePool(t, "stored", entries), ProbeOptions{Head: "logistic"}, seed.New(1, "probe"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := fatal.Get(Probe(context.Background(), writePool(t, "stored", entries), ProbeOptions{Head: "logistic"}, seed.New(1, "probe")))(t)
 		best := 0.0
 		for _, s := range p.Scores {
 			best = max(best, s.Accuracy)
@@ -107,7 +96,5 @@ func TestProbeGroups(t *testing.T) {
 		t.Errorf("accuracy on what is left out %v, with groups %v: noise tells the copies apart", plain, grouped)
 	}
 	bad := append(slices.Clone(entries), entry{"labelled_groups", []int{3}, []int64{1, 2, 3}})
-	if _, err := Probe(context.Background(), writePool(t, "stored", bad), ProbeOptions{Head: "logistic"}, seed.New(1, "probe")); err == nil || !strings.Contains(err.Error(), "labelled_groups: 3 elements") {
-		t.Errorf("error %v", err)
-	}
+	fatal.Says(t, fatal.Err(Probe(context.Background(), writePool(t, "stored", bad), ProbeOptions{Head: "logistic"}, seed.New(1, "probe"))), "labelled_groups: 3 elements")
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // probePool is two groups of two classes in two domains; of one sample the class is not
@@ -29,10 +29,7 @@ func TestProbe(t *testing.T) {
 	pool := writePool(t, "stored", probePool())
 	text := writePool(t, "stored", []entry{{"text", []int{2, 2}, []float32{2, 0.5, 0.5, 2}}})
 	for _, name := range Heads() {
-		p, err := Probe(context.Background(), pool, ProbeOptions{Head: name, Text: text}, seed.New(1, "probe"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := fatal.Get(Probe(context.Background(), pool, ProbeOptions{Head: name, Text: text}, seed.New(1, "probe")))(t)
 		if got := p.Predictions(); !slices.Equal(got, []int{0, 0, 1, 1, 0, 1}) {
 			t.Errorf("%s: predictions %v", name, got)
 		}
@@ -41,9 +38,7 @@ func TestProbe(t *testing.T) {
 		}
 		// What it writes is a pool file with everything for bait.
 		out := filepath.Join(t.TempDir(), "out.safetensors")
-		if err := p.WriteFile(context.Background(), out, pool); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, p.WriteFile(context.Background(), out, pool))
 		if picks := query(t, out, active.BAIT{}, 2); len(picks) != 2 {
 			t.Errorf("%s: %d picks", name, len(picks))
 		}
@@ -73,8 +68,6 @@ func TestProbeErrors(t *testing.T) {
 		{writePool(t, "stored", entries[:3]), ProbeOptions{Head: "gda"}, `no array "labelled_features"`},
 		{writePool(t, "stored", append(slices.Clone(entries[:1]), append([]entry{{"labels", []int{2}, []int64{0, 1}}}, entries[3:]...)...)), ProbeOptions{Head: "gda"}, "labels: 2 elements, but features has 6 rows"},
 	} {
-		if _, err := Probe(context.Background(), s.pool, s.o, seed.New(1, "probe")); err == nil || !strings.Contains(err.Error(), s.want) {
-			t.Errorf("%+v: error %v, want %q", s.o, err, s.want)
-		}
+		fatal.Says(t, fatal.Err(Probe(context.Background(), s.pool, s.o, seed.New(1, "probe"))), s.want)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/ledg-go/ledg/datasets/arrays/npztest"
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // entry is an array of a pool file: values is a slice of one of the four types.
@@ -59,33 +60,22 @@ func writePool(t testing.TB, format string, entries []entry) string {
 			_, dtype := descr(e.values)
 			tensors = append(tensors, safetensors.Entry{Name: e.name, DType: dtype, Shape: e.shape, Data: raw(e.values)})
 		}
-		if err := safetensors.Write(&b, tensors, nil); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, safetensors.Write(&b, tensors, nil))
 	} else {
 		method := map[string]uint16{"stored": zip.Store, "deflated": zip.Deflate}[format]
 		z := zip.NewWriter(&b)
 		for _, e := range entries {
-			w, err := z.CreateHeader(&zip.FileHeader{Name: e.name + ".npy", Method: method})
-			if err != nil {
-				t.Fatal(err)
-			}
+			w := fatal.Get(z.CreateHeader(&zip.FileHeader{Name: e.name + ".npy", Method: method}))(t)
 			dtype, _ := descr(e.values)
 			shape := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(e.shape)), ", "), "[]") + ","
 			dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }\n", dtype, shape)
 			head := binary.LittleEndian.AppendUint16([]byte("\x93NUMPY\x01\x00"), uint16(len(dict)))
-			if _, err := w.Write(append(append(head, dict...), raw(e.values)...)); err != nil {
-				t.Fatal(err)
-			}
+			fatal.Get(w.Write(append(append(head, dict...), raw(e.values)...)))(t)
 		}
-		if err := z.Close(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, z.Close())
 	}
 	path := filepath.Join(t.TempDir(), "pool."+format)
-	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path, b.Bytes(), 0o666))
 	return path
 }
 
@@ -135,11 +125,7 @@ func rows(picks []active.Pick) []int64 {
 
 func query(t testing.TB, path string, s active.Strategy, n int) []active.Pick {
 	t.Helper()
-	picks, err := Query(context.Background(), path, s, n, seed.New(1, "query"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return picks
+	return fatal.Get(Query(context.Background(), path, s, n, seed.New(1, "query")))(t)
 }
 
 // otherTypes turns float32 into float64 and int64 into int32.
@@ -246,17 +232,11 @@ func TestStrategiesAgreeWithMemory(t *testing.T) {
 	c.LabelledClassProbs = matrix(p[7])
 	all := active.Strategies(active.Options{Weights: active.Gammas(3, 1), Space: cluster.Augmented, SoftmaxTwice: true, Classes: 7})
 	for _, s := range all {
-		divided, err := active.Divide(s, active.Balanced)
-		if err != nil {
-			t.Fatal(err)
-		}
+		divided := fatal.Get(active.Divide(s, active.Balanced))(t)
 		all = append(all, divided)
 	}
 	for _, s := range all {
-		want, err := s.Query(c, 30, seed.New(1, "query"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := fatal.Get(s.Query(c, 30, seed.New(1, "query")))(t)
 		if got := query(t, path, s, 30); !slices.Equal(got, want) {
 			t.Errorf("%s: picks %v, want %v", s.Name(), rows(got), rows(want))
 		}
@@ -289,10 +269,7 @@ func TestOnlyNeededArrays(t *testing.T) {
 
 		"ceg-balanced": "features class_logits domain_logits labelled_features labelled_labels labelled_domains domains",
 	} {
-		s, err := active.ByName(name, active.Options{Weights: active.Gammas(1, 1)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := fatal.Get(active.ByName(name, active.Options{Weights: active.Gammas(1, 1)}))(t)
 		var some []entry
 		for _, n := range strings.Fields(needs) {
 			some = append(some, byName[n])
@@ -376,10 +353,7 @@ func TestSaturatedRanks(t *testing.T) {
 		}
 		for _, twice := range []bool{false, true} {
 			s := active.CEG{Weights: active.Gammas(3, 1), SoftmaxTwice: twice, TieSeed: 5}
-			want, err := s.Query(c, 200, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := fatal.Get(s.Query(c, 200, nil))(t)
 			ones := 0
 			for _, p := range want {
 				if p.Sr == 1 {

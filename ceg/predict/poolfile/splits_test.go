@@ -9,6 +9,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/datasets/seed"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Rows of other splits than train are not queried, and the others as from a file without those.
@@ -27,10 +28,7 @@ func TestSplits(t *testing.T) {
 	}
 	entropy := active.Probability{Measure: active.MaxEntropy}
 	for _, strategy := range []active.Strategy{active.CEG{Weights: active.Gammas(1, 1)}, entropy, active.CoreSet{}, active.Uniform{}} {
-		all, err := Query(t.Context(), with, strategy, len(list), seed.New(1, "query"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := fatal.Get(Query(t.Context(), with, strategy, len(list), seed.New(1, "query")))(t)
 		var got []int
 		for _, p := range all {
 			got = append(got, p.Index)
@@ -42,14 +40,8 @@ func TestSplits(t *testing.T) {
 			t.Errorf("%s queries more rows than are trained on", strategy.Name())
 		}
 	}
-	whole, err := Query(t.Context(), writePool(t, "stored", entries), entropy, rows, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	some, err := Query(t.Context(), with, entropy, len(list), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := fatal.Get(Query(t.Context(), writePool(t, "stored", entries), entropy, rows, nil))(t)
+	some := fatal.Get(Query(t.Context(), with, entropy, len(list), nil))(t)
 	whole = slices.DeleteFunc(whole, func(p active.Pick) bool { return splits[p.Index] != 0 })
 	if !slices.EqualFunc(whole, some, func(a, b active.Pick) bool { return a.Index == b.Index && a.ID == b.ID }) {
 		t.Errorf("%v, want the order of %v", some, whole)
@@ -113,10 +105,7 @@ func TestQuerySome(t *testing.T) {
 	}
 	small := writePool(t, "safetensors", some)
 	for _, strategy := range []active.Strategy{active.BADGE{}, active.CoreSet{}, active.Divided{Strategy: active.CoreSet{}, Division: active.ByShare}} {
-		got, err := QuerySome(t.Context(), pool, strategy, 20, 60, seed.New(1, "query"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := fatal.Get(QuerySome(t.Context(), pool, strategy, 20, 60, seed.New(1, "query")))(t)
 		want := query(t, small, strategy, 20)
 		for i := range want {
 			if got[i].Index != keep[want[i].Index] || got[i].ID != fmt.Sprint(got[i].Index) || got[i].Score != want[i].Score {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/predict/shard"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 var record = shard.Record{Kind: shard.Features, Shard: shard.Shard{Index: 1, Count: 3}, Total: 7, Of: json.RawMessage(`{"seed":3}`)}
@@ -20,17 +21,14 @@ var record = shard.Record{Kind: shard.Features, Shard: shard.Shard{Index: 1, Cou
 func journal(t *testing.T, path string, r shard.Record) (*shard.Journal, []string) {
 	t.Helper()
 	var items []string
-	j, err := shard.Open(path, r, func(item []byte, at int64) error {
+	j := fatal.Get(shard.Open(path, r, func(item []byte, at int64) error {
 		items = append(items, string(item))
 		data, err := os.ReadFile(path)
 		if err == nil && string(data[at:at+int64(len(item))]) != string(item) {
 			err = fmt.Errorf("%q is not at byte %d", item, at)
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	t.Cleanup(j.Close)
 	return j, items
 }
@@ -40,26 +38,16 @@ func complete(t *testing.T, path string, r shard.Record, items ...string) []byte
 	t.Helper()
 	j, _ := journal(t, path, r)
 	for _, item := range items {
-		if _, err := j.Append([]byte(item)); err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(j.Append([]byte(item)))(t)
 	}
-	if err := j.End(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, j.End())
 	j.Close()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return fatal.Get(os.ReadFile(path))(t)
 }
 
 func put(t *testing.T, path string, data []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path, data, 0o666))
 }
 
 // read reads a shard as a merge does.
@@ -92,13 +80,9 @@ func TestContinue(t *testing.T) {
 			t.Fatalf("cut at %d: %q", cut, items)
 		}
 		for _, item := range some[len(items):] {
-			if _, err := j.Append([]byte(item)); err != nil {
-				t.Fatal(err)
-			}
+			fatal.Get(j.Append([]byte(item)))(t)
 		}
-		if err := j.End(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, j.End())
 		j.Close()
 		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, whole) {
 			t.Fatalf("cut at %d: %q, %v", cut, got, err)
@@ -124,9 +108,7 @@ func TestDamaged(t *testing.T) {
 		}
 	}
 	put(t, path, append(bytes.Clone(whole), 0))
-	if _, err := read(path); err == nil || !strings.Contains(err.Error(), "damaged after byte") {
-		t.Error(err)
-	}
+	fatal.Says(t, fatal.Err(read(path)), "damaged after byte")
 }
 
 // The journal of something else stays as it is.
@@ -156,9 +138,7 @@ func TestLocked(t *testing.T) {
 	path := filepath.Join(dir, "q.1-of-3")
 	j, _ := journal(t, path, record)
 	for range 2 {
-		if _, err := shard.Open(path, record, nil); err == nil || !strings.Contains(err.Error(), "another process is writing it") {
-			t.Error(err)
-		}
+		fatal.Says(t, fatal.Err(shard.Open(path, record, nil)), "another process is writing it")
 		other := record
 		other.Total++
 		if _, err := shard.OpenAnew(path, other, nil); err == nil {
@@ -181,9 +161,7 @@ func TestApart(t *testing.T) {
 	}
 	files := []shard.File{{Path: path}}
 	for _, out := range []string{path, link} {
-		if err := shard.Apart(files, filepath.Join(dir, "new"), out); err == nil || !strings.Contains(err.Error(), out+" is one of the shards") {
-			t.Error(err)
-		}
+		fatal.Says(t, shard.Apart(files, filepath.Join(dir, "new"), out), out+" is one of the shards")
 	}
 	if err := shard.Apart(files, filepath.Join(dir, "new"), dir); err != nil {
 		t.Error(err)
@@ -195,23 +173,13 @@ func TestApart(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	dir := f.TempDir()
 	path := filepath.Join(dir, "seed")
-	j, err := shard.Open(path, record, nil)
-	if err != nil {
-		f.Fatal(err)
-	}
+	j := fatal.Get(shard.Open(path, record, nil))(f)
 	for _, item := range some {
-		if _, err := j.Append([]byte(item)); err != nil {
-			f.Fatal(err)
-		}
+		fatal.Get(j.Append([]byte(item)))(f)
 	}
-	if err := j.End(); err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, j.End())
 	j.Close()
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		f.Fatal(err)
-	}
+	whole := fatal.Get(os.ReadFile(path))(f)
 	f.Add(whole)
 	f.Add(whole[:len(whole)-40])
 	f.Add(bytes.Replace(whole, []byte("1/3"), []byte("2/3"), 1))

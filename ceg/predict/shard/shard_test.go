@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/predict/shard"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestParse(t *testing.T) {
@@ -54,9 +55,7 @@ func TestFind(t *testing.T) {
 		path := shard.Shard{Index: i, Count: 12}.File(out)
 		want = append(want, path)
 		for _, more := range []string{"", ".lock"} {
-			if err := os.WriteFile(path+more, nil, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.WriteFile(path+more, nil, 0o666))
 			if !shard.Belongs(path+more, out) {
 				t.Errorf("%s%s does not belong to %s", path, more, out)
 			}
@@ -71,9 +70,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s belongs to %s", path, out)
 		}
 	}
-	if _, err := shard.Find(filepath.Join(dir, "none.csv")); err == nil || !strings.Contains(err.Error(), "no shards lie beside it") {
-		t.Error(err)
-	}
+	fatal.Says(t, fatal.Err(shard.Find(filepath.Join(dir, "none.csv"))), "no shards lie beside it")
 }
 
 // Files of other programs and damaged ones are no shards.
@@ -93,9 +90,7 @@ func TestRead(t *testing.T) {
 		"\x09\x00\x00\x00\x00\x00\x00\x00{": false,
 		strings.Repeat("x", 2<<20):          false,
 	} {
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(path, []byte(text), 0o666))
 		f, err := shard.Read(path)
 		if (err == nil) != ok || !ok && !strings.Contains(fmt.Sprint(err), "part: it is no shard that ledg embed or predict makes") {
 			t.Errorf("%.60q: %+v, %v", text, f, err)

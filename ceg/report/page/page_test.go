@@ -20,6 +20,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/report/page"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/calibration"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 const hostile = `<script>alert("x")</script>`
@@ -27,14 +28,9 @@ const hostile = `<script>alert("x")</script>`
 // recorded is a copy of a run of notebooks/results, with a hostile class.
 func recorded(t *testing.T) string {
 	t.Helper()
-	fsys, err := result.FS("../../../notebooks/results/glyphs/glyphs-cartoon-ceg-authors-5pct-s1-e740d6833b")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fsys := fatal.Get(result.FS("../../../notebooks/results/glyphs/glyphs-cartoon-ceg-authors-5pct-s1-e740d6833b"))(t)
 	dir := filepath.Join(t.TempDir(), "run")
-	if err := os.Mkdir(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Mkdir(dir, 0o777))
 	for _, name := range []string{result.ConfigFile, result.RecordsFile, result.QueriesFile, result.ResultFile, result.DoneFile} {
 		data, err := fs.ReadFile(fsys, name)
 		if err == nil {
@@ -45,35 +41,23 @@ func recorded(t *testing.T) string {
 		}
 	}
 	path := filepath.Join(dir, "queries.csv")
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := fatal.Get(os.ReadFile(path))(t)
 	lines := strings.SplitAfterN(string(b), "\n", 3)
 	f := strings.Split(lines[1], ",")
 	f[3] = `"` + strings.ReplaceAll(hostile, `"`, `""`) + `"`
 	lines[1] = strings.Join(f, ",")
-	if err := os.WriteFile(path, []byte(strings.Join(lines, "")), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path, []byte(strings.Join(lines, "")), 0o666))
 	l := calibration.Labelled{Logits: [][]float32{{2, 0}, {1, 0}, {0, 3}}, Class: []int{0, 1, 1}}
 	c := &calibration.Calibration{Source: calibration.NewFit(1.5, 3, l, l), Best: 1, Classes: []string{"a&b", hostile}, Confusion: calibration.Confuse(l, 2)}
-	if err := c.Write(dir); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, c.Write(dir))
 	return dir
 }
 
 func write(t *testing.T, dir string, o page.Options) string {
 	t.Helper()
-	f, err := report.OpenRun(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fatal.Get(report.OpenRun(dir))(t)
 	var b bytes.Buffer
-	if err := page.Write(t.Context(), &b, "title "+hostile, []*report.Folder{f}, o); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, page.Write(t.Context(), &b, "title "+hostile, []*report.Folder{f}, o))
 	return b.String()
 }
 
@@ -119,29 +103,21 @@ func TestPageIsSelfContainedAndSafe(t *testing.T) {
 // A calibration of other weights, people who labelled, and their agreement are said.
 func TestPageSaysWhoAndWhatIsStale(t *testing.T) {
 	dir := recorded(t)
-	f, err := report.OpenRun(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fatal.Get(report.OpenRun(dir))(t)
 	if dirs, err := page.Shown([]*report.Folder{f}, page.Options{}); err != nil || !slices.Equal(dirs, []string{dir}) {
 		t.Fatalf("shown are %v (%v)", dirs, err)
 	}
 	if html := write(t, dir, page.Options{}); strings.Contains(html, "Annotators") || strings.Contains(html, `<p class="warning">of`) {
 		t.Error("people, or a warning, of a run without")
 	}
-	ledger, err := labels.Open(dir, nil, labels.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ledger := fatal.Get(labels.Open(dir, nil, labels.Options{}))(t)
 	defer ledger.Close()
 	for _, e := range []labels.Event{
 		{By: "ada", Kind: labels.Labelled, ID: "a", Class: "0"}, {By: hostile, Kind: labels.Labelled, ID: "a", Class: "0"},
 		{By: "ada", Kind: labels.Labelled, ID: "b", Class: "1"}, {By: hostile, Kind: labels.Labelled, ID: "b", Class: "0"},
 		{By: "ada", Kind: labels.Labelled, ID: "c", Class: "1"}, {By: hostile, Kind: labels.Unsure, ID: "c", Class: "1"},
 	} {
-		if _, err := ledger.Append(e); err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(ledger.Append(e))(t)
 	}
 	html := write(t, dir, page.Options{Stale: map[string]string{dir: "of <b>other</b> weights"}})
 	for _, want := range []string{
@@ -160,46 +136,25 @@ func TestPageWithoutATarget(t *testing.T) {
 	dir := recorded(t)
 	l := calibration.Labelled{Logits: [][]float32{{2, 0}, {1, 0}}, Class: []int{0, 1}}
 	c := &calibration.Calibration{Source: calibration.NewFit(1.5, 2, l, calibration.Labelled{}), Best: 1, Classes: []string{"a", "b"}, Confusion: calibration.Confuse(l, 2)}
-	if err := c.Write(dir); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, c.Write(dir))
 	if n := len(page.Reliability(c).Panels); n != 1 {
 		t.Errorf("%d panels, want that of the sources", n)
 	}
-	res, err := result.ReadResult(os.DirFS(dir), result.ResultFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	records, _, err := result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := fatal.Get(result.ReadResult(os.DirFS(dir), result.ResultFile))(t)
+	records, _ := fatal.Get2(result.ReadRecords(os.DirFS(dir), result.RecordsFile, result.WholeFile))(t)
 	var lines []byte
 	for i := range records {
 		records[i].Accuracy = slices.DeleteFunc(records[i].Accuracy, func(a result.Accuracy) bool { return a.Split == result.TestSplit })
-		line, err := records[i].Line()
-		if err != nil {
-			t.Fatal(err)
-		}
+		line := fatal.Get(records[i].Line())(t)
 		lines = append(lines, line...)
 	}
 	res.Target, res.Note = config.NoTarget, "there is no target"
-	if res.Accuracy, err = result.Choose(records); err != nil {
-		t.Fatal(err)
-	}
-	b, err := res.JSON()
-	if err != nil {
-		t.Fatal(err)
-	}
-	config, err := os.ReadFile(filepath.Join(dir, result.ConfigFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	res.Accuracy = fatal.Get(result.Choose(records))(t)
+	b := fatal.Get(res.JSON())(t)
+	config := fatal.Get(os.ReadFile(filepath.Join(dir, result.ConfigFile)))(t)
 	config = bytes.Replace(config, []byte(`"target":"cartoon"`), []byte(`"target":"none"`), 1)
 	for name, data := range map[string][]byte{result.RecordsFile: lines, result.ResultFile: b, result.ConfigFile: config} {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(filepath.Join(dir, name), data, 0o666))
 	}
 	html := write(t, dir, page.Options{})
 	last := res.Accuracy.LastEpoch.SourceVal
@@ -213,16 +168,11 @@ func TestPageWithoutATarget(t *testing.T) {
 		t.Error("accuracies of a target that there is not")
 	}
 	c.CrossValidated = true
-	if err := c.Write(dir); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, c.Write(dir))
 	if html := write(t, dir, page.Options{}); !strings.Contains(html, "On cross-validated labels.") || strings.Contains(html, "On the source validation images.") {
 		t.Error("the confusion matrix of cross-validated labels is said to be of validation images")
 	}
-	f, err := report.OpenRun(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fatal.Get(report.OpenRun(dir))(t)
 	d, err := f.Epochs(report.FigureOptions{})
 	if err != nil || len(d.Curves) != 1 || d.Title != "glyphs, source validation" {
 		t.Fatalf("%+v (%v)", d, err)
@@ -234,16 +184,9 @@ func TestPageWithoutATarget(t *testing.T) {
 
 func TestPageNeedsAFinishedRun(t *testing.T) {
 	dir := recorded(t)
-	if err := os.Remove(filepath.Join(dir, "done")); err != nil {
-		t.Fatal(err)
-	}
-	f, err := report.OpenRun(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := page.Write(t.Context(), io.Discard, "x", []*report.Folder{f}, page.Options{}); err == nil || !strings.Contains(err.Error(), "no finished run") {
-		t.Errorf("error %v", err)
-	}
+	fatal.If(t, os.Remove(filepath.Join(dir, "done")))
+	f := fatal.Get(report.OpenRun(dir))(t)
+	fatal.Says(t, page.Write(t.Context(), io.Discard, "x", []*report.Folder{f}, page.Options{}), "no finished run")
 }
 
 // A run that two folders have is one run, and a dark screen gets the dark figures.
@@ -251,16 +194,11 @@ func TestPageOfTwoFolders(t *testing.T) {
 	dir := recorded(t)
 	var both []*report.Folder
 	for range 2 {
-		f, err := report.OpenRun(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := fatal.Get(report.OpenRun(dir))(t)
 		both = append(both, f)
 	}
 	var b bytes.Buffer
-	if err := page.Write(t.Context(), &b, "twice", both, page.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, page.Write(t.Context(), &b, "twice", both, page.Options{}))
 	if html := b.String(); !strings.Contains(html, "1 finished run.") || strings.Count(html, "<td>run</td>") != 1 {
 		t.Error("the run is there twice")
 	}
@@ -285,19 +223,12 @@ func TestPageKeepsItsSize(t *testing.T) {
 		dir := recorded(t)
 		l := calibration.Labelled{Logits: [][]float32{make([]float32, 150)}, Class: []int{7}}
 		c := &calibration.Calibration{Source: calibration.NewFit(1.5, 1, l, l), Best: 1, Classes: classes, Confusion: calibration.Confuse(l, 150)}
-		if err := c.Write(dir); err != nil {
-			t.Fatal(err)
-		}
-		f, err := report.OpenRun(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, c.Write(dir))
+		f := fatal.Get(report.OpenRun(dir))(t)
 		folders = append(folders, f)
 	}
 	var b bytes.Buffer
-	if err := page.Write(t.Context(), &b, "many", folders, page.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, page.Write(t.Context(), &b, "many", folders, page.Options{}))
 	for _, want := range []string{"<summary>The whole matrix</summary>", "<th>150 class 149</th>", `<td>class 7</td><td>class 0</td><td class="n">1</td><td class="n">100.00</td>`, `<th class="n">150</th>`} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%s is missing", want)
@@ -311,14 +242,9 @@ func TestPageKeepsItsSize(t *testing.T) {
 
 // Of a study the tables come first, and of the runs the first of every method.
 func TestPageOfAStudy(t *testing.T) {
-	f, err := report.Open("../../../notebooks/results/glyphs")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fatal.Get(report.Open("../../../notebooks/results/glyphs"))(t)
 	var b bytes.Buffer
-	if err := page.Write(t.Context(), &b, "study", []*report.Folder{f}, page.Options{Runs: 3, Pictures: 4}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, page.Write(t.Context(), &b, "study", []*report.Folder{f}, page.Options{Runs: 3, Pictures: 4}))
 	html := b.String()
 	tables, all, runs := strings.Index(html, "Methods on glyphs"), strings.Index(html, "<details><summary>All "), strings.Index(html, "Queried images")
 	if tables < 0 || all < tables || runs < all {

@@ -12,6 +12,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/datasets/rgb"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // The page of a site loads nothing, takes names for names, and has pictures where there are any.
@@ -32,15 +33,12 @@ func TestSitePage(t *testing.T) {
 		}}
 	r.Finish()
 	var b bytes.Buffer
-	err := page.WriteSite(&b, r, func(id string) (*rgb.Image, error) {
+	fatal.If(t, page.WriteSite(&b, r, func(id string) (*rgb.Image, error) {
 		if id == "gone" {
 			return nil, errors.New("gone")
 		}
 		return rgb.New(9, 9), nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	text := b.String()
 	for _, want := range []string{"default-src 'none'", "&lt;b&gt;north&lt;/b&gt;", "80%, 67 to 89", "&#43;20 points, &#43;5 to &#43;33", "needs an audit of at least 19", "none: too many", "No estimate", "<span>gone</span>", "<span>predicted</span><b>cat, 90%</b>", "a &amp; b"} {
 		if !strings.Contains(text, want) {

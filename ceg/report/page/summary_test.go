@@ -15,6 +15,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/artifact"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // photographed makes a finished run of a folder of images with a number of epochs of given
@@ -23,22 +24,14 @@ func photographed(t *testing.T, target string, accuracy []result.Accuracy, k *ar
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "ann's run")
 	root := filepath.Join(t.TempDir(), "photos")
-	c, err := config.Resolve(config.Spec{Dataset: "folder", Target: target, Budget: "4", Epochs: 1, Set: map[string]any{"exploration.oracle": "ask", "data.classes": k.Classes}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := result.Create(dir, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := fatal.Get(config.Resolve(config.Spec{Dataset: "folder", Target: target, Budget: "4", Epochs: 1, Set: map[string]any{"exploration.oracle": "ask", "data.classes": k.Classes}}))(t)
+	d := fatal.Get(result.Open(dir, c, result.Place{}, false))(t)
 	defer d.Close()
 	for i := range 8 {
 		m := image.NewGray(image.Rect(0, 0, 12, 12))
 		m.SetGray(1, 1, color.Gray{Y: uint8(20 * i)})
 		for _, domain := range k.Domains {
-			if err := os.MkdirAll(filepath.Join(root, domain), 0o777); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.MkdirAll(filepath.Join(root, domain), 0o777))
 			f, err := os.Create(filepath.Join(root, domain, string(rune('0'+i))+".png"))
 			if err == nil {
 				err = png.Encode(f, m)
@@ -51,33 +44,20 @@ func photographed(t *testing.T, target string, accuracy []result.Accuracy, k *ar
 			}
 		}
 	}
-	if err := d.WritePlace(result.Place{Root: root}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, d.WritePlace(result.Place{Root: root}))
 	rec := result.Record{Labels: 4, Accuracy: accuracy}
-	choices, err := result.Choose([]result.Record{rec})
-	if err != nil {
-		t.Fatal(err)
-	}
+	choices := fatal.Get(result.Choose([]result.Record{rec}))(t)
 	queries := []result.Query{{ID: "day/0.png", Domain: "day", Class: "cat"}, {ID: "day/1.png", Domain: "day", Class: "cat"},
 		{ID: "dusk/0.png", Domain: "dusk", Class: "dog"}, {ID: "dusk/1.png", Domain: "dusk", Class: "dog"}}
-	if err := d.AppendRecord(rec); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.AppendQueries(queries); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.WriteFile(artifact.File, k.Write); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, d.AppendRecord(rec))
+	fatal.If(t, d.AppendQueries(queries))
+	fatal.If(t, d.WriteFile(artifact.File, k.Write))
 	res := result.Result{Format: result.Format, Method: c.Method, Dataset: "folder", Target: target, Preset: string(c.Preset), Seed: c.Seed, Epochs: 1,
 		Pool: 16, Budget: 4, Labels: 4, Classes: k.Classes, ValLabels: choices.LastEpoch.SourceVal.Total, Accuracy: choices}
 	if !choices.Measured() {
 		res.Note = "there is no target"
 	}
-	if err := d.Finish(res); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, d.Finish(res))
 	return dir
 }
 
@@ -123,12 +103,9 @@ func TestShortOfNothingMeasured(t *testing.T) {
 // With an estimate alone the headline is that of sites that are left out.
 func TestShortOfAnEstimate(t *testing.T) {
 	l := audit.Labelled{Classes: []int{0, 0, 1, 1, 0, 1, 0, 1}, Domains: []int{0, 0, 0, 0, 1, 1, 1, 1}, ClassNames: []string{"cat", "dog"}, DomainNames: []string{"day", "dusk"}}
-	e, err := audit.Cross(l, func([]int) (func([]int) []int, error) { // says cat of all
+	e := fatal.Get(audit.Cross(l, func([]int) (func([]int) []int, error) { // says cat of all
 		return func(test []int) []int { return make([]int, len(test)) }, nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	e.Chosen = "maxherding"
 	k := &artifact.Artifact{Domains: []string{"day", "dusk"}, Classes: l.ClassNames, Dim: 1, Features: make([]float32, 4), Estimate: e,
 		Missed: []artifact.Missed{{ID: "dusk/3.png", Class: 1, Seen: 0}}}

@@ -6,26 +6,21 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/artifact"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func write(t *testing.T, k *artifact.Artifact) string {
 	t.Helper()
 	dir := t.TempDir()
-	f, err := os.Create(filepath.Join(dir, artifact.File))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fatal.Get(os.Create(filepath.Join(dir, artifact.File)))(t)
 	defer f.Close()
-	if err := k.Write(f); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, k.Write(f))
 	return dir
 }
 
@@ -51,9 +46,7 @@ func TestWrittenIsRead(t *testing.T) {
 	if d.Domains[d.Examples[1].Domain] != "night" || truth.Class(1) != 2 || truth.Known() != 2 {
 		t.Errorf("%+v, %+v", d, truth)
 	}
-	if _, err := d.Image(0); err == nil || !strings.Contains(err.Error(), "day/1: the image is not there") {
-		t.Errorf("error %v", err)
-	}
+	fatal.Says(t, fatal.Err(d.Image(0)), "day/1: the image is not there")
 	few := &artifact.Artifact{Domains: []string{"day"}, Classes: []string{"cat", "dog"}, Dim: 1, Features: []float32{1}}
 	if got, err = artifact.Read(write(t, few)); err != nil || !reflect.DeepEqual(got, few) {
 		t.Errorf("%v\n%+v, want\n%+v", err, got, few)
@@ -74,9 +67,7 @@ func TestWhatDoesNotFit(t *testing.T) {
 		`"x" is of domain 1 and class 0`:                              {Domains: []string{"day"}, Classes: []string{"cat"}, Unsure: []artifact.Seen{{ID: "x", Domain: 1}}},
 	} {
 		k.Dim, k.Features = 1, []float32{1}
-		if _, err := artifact.Read(write(t, k)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		fatal.Says(t, fatal.Err(artifact.Read(write(t, k))), want)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 var (
@@ -39,13 +40,8 @@ func state(t *testing.T, n int) checkpoint.State {
 	for i := range n {
 		ids[i], domains[i] = fmt.Sprintf("d%d/c/%06d.jpg", 2*i/n, i), 2*i/n
 	}
-	p, err := active.NewPool(ids, domains, 2, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Record("simulated", 1, []string{ids[n-1], ids[0]}, []int{2, 1}); err != nil {
-		t.Fatal(err)
-	}
+	p := fatal.Get(active.NewPool(ids, domains, 2, 3))(t)
+	fatal.If(t, p.Record("simulated", 1, []string{ids[n-1], ids[0]}, []int{2, 1}))
 	return checkpoint.State{
 		Format: 1, Epoch: 3, Steps: 30, Round: 1, Images: "abc", Pool: p.Snapshot(),
 		Reliable: []int32{5, 2}, ReliableLabels: []int32{0, 2},
@@ -57,9 +53,7 @@ func state(t *testing.T, n int) checkpoint.State {
 func write(t *testing.T, s checkpoint.State, c config.Config) (dir string, data []byte) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := s.Write(&b, c, params, weights); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.Write(&b, c, params, weights))
 	dir = t.TempDir()
 	put(t, dir, b.Bytes())
 	return dir, b.Bytes()
@@ -67,9 +61,7 @@ func write(t *testing.T, s checkpoint.State, c config.Config) (dir string, data 
 
 func put(t *testing.T, dir string, data []byte) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, checkpoint.File), data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(filepath.Join(dir, checkpoint.File), data, 0o666))
 }
 
 func TestRoundTrip(t *testing.T) {
@@ -99,10 +91,7 @@ func TestRoundTrip(t *testing.T) {
 func TestHeaderIsSmall(t *testing.T) {
 	header := func(n int) int {
 		_, data := write(t, state(t, n), settings(t))
-		h, err := safetensors.ParseHeader(bytes.NewReader(data), int64(len(data)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := fatal.Get(safetensors.ParseHeader(bytes.NewReader(data), int64(len(data))))(t)
 		return len(data) - 4*n - int(h.Tensors[len(h.Tensors)-1].Bytes())
 	}
 	if a, b := header(10), header(10000); b-a > 100 {
@@ -119,16 +108,10 @@ func TestEditedSettings(t *testing.T) {
 		"generalization.objective": "erm", "network.domain_hidden": []int{128}, "data.classes": []string{"a"},
 		"network.weights": &config.Weights{Name: "imagenet"},
 	} {
-		s, err := config.Lookup(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		edited, err := s.With(c, value)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := fatal.Get(config.Lookup(path))(t)
+		edited := fatal.Get(s.With(c, value))(t)
 		was, now := s.Text(c), s.Text(edited)
-		_, _, _, err = checkpoint.Read(dir, edited, params)
+		_, _, _, err := checkpoint.Read(dir, edited, params)
 		if err == nil || !strings.HasPrefix(err.Error(), filepath.Join(dir, checkpoint.File)+": the run was made with "+path+" ") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s %s instead of %s: error %v", path, now, was, err)
 		}

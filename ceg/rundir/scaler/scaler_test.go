@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/rundir/scaler"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestNormalise(t *testing.T) {
@@ -50,13 +50,9 @@ func TestApply(t *testing.T) {
 func write(t *testing.T, s *scaler.Scaler) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := s.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.Write(&b))
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, scaler.File), b.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(filepath.Join(dir, scaler.File), b.Bytes(), 0o666))
 	return dir
 }
 
@@ -65,10 +61,7 @@ func TestReadGivesWhatWriteWrote(t *testing.T) {
 		{Normal: config.RootUnitFeatures, Mean: []float32{0.1, -2, 1e-9}, Scale: 3.25, Origin: &datasets.Origin{Dataset: "glyphs", Network: "smallcnn"}},
 		{Mean: []float32{7}, Scale: 1},
 	} {
-		got, err := scaler.Read(write(t, want))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := fatal.Get(scaler.Read(write(t, want)))(t)
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("read %+v, want %+v", got, want)
 		}
@@ -88,19 +81,12 @@ func TestReadWithoutFile(t *testing.T) {
 func TestReadRefusesDamage(t *testing.T) {
 	dir := write(t, &scaler.Scaler{Mean: []float32{1, 2}, Scale: 1})
 	path := filepath.Join(dir, scaler.File)
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, data := range map[string][]byte{
+	whole := fatal.Get(os.ReadFile(path))(t)
+	for _, data := range map[string][]byte{
 		"half a file":        whole[:len(whole)/2],
 		"no array of scales": bytes.Replace(whole, []byte(`"scale"`), []byte(`"scala"`), 1),
 	} {
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := scaler.Read(dir); err == nil || !strings.Contains(err.Error(), scaler.File) {
-			t.Errorf("%s: error %v, want one that names %s", name, err, scaler.File)
-		}
+		fatal.If(t, os.WriteFile(path, data, 0o666))
+		fatal.Says(t, fatal.Err(scaler.Read(dir)), scaler.File)
 	}
 }

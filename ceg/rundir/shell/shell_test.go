@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A shell parses the suggested line into the original arguments.
@@ -35,9 +37,7 @@ func TestProgram(t *testing.T) {
 			t.Errorf("%s: %s, want %s", started, got, want)
 		}
 	}
-	if err := os.WriteFile(dir+"/ledg", []byte("#!/bin/sh\n"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(dir+"/ledg", []byte("#!/bin/sh\n"), 0o777))
 	if got := program("bin/ledg"); got != "ledg" {
 		t.Errorf("in PATH: %s", got)
 	}

@@ -32,7 +32,7 @@ func (a *arrival) query() error {
 	}
 	defer ledger.Close()
 	if a.Until > 0 {
-		if m, err = a.goOn(ledger, v, max(m, audit.FewestLooked)); err != nil {
+		if m, err = a.goOn(ledger, v, max(m, audit.Next(0))); err != nil {
 			return err
 		}
 	}

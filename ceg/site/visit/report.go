@@ -43,21 +43,8 @@ func (a *arrival) adapt(ctx context.Context, label func(id string) site.Label) (
 		return nil, 0, err
 	}
 	part.Classes = classes
-	var h *head.Linear
-	if a.record.PerDomain {
-		var all []string
-		for _, v := range a.record.Visits {
-			all = append(all, v.Images...)
-		}
-		whole, err := a.part(all)
-		if err != nil {
-			return nil, 0, err
-		}
-		h, err = a.sources.AdaptPerDomain(part, whole.Features)
-		if err != nil {
-			return nil, 0, err
-		}
-	} else if h, err = a.sources.Adapt(part); err != nil {
+	h, err := a.sources.Adapt(part)
+	if err != nil {
 		return nil, 0, err
 	}
 	if err := a.record.WriteHead(a.Dir, h); err != nil {

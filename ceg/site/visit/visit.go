@@ -35,9 +35,6 @@ type Options struct {
 	// Until extends the audit, 10 images at a time, until the interval has this half width; 0
 	// for never.
 	Until float64
-	// PerDomain adapts on features that are standardised separately for each domain, from now
-	// on.
-	PerDomain bool
 	// Unadapted, if not nil, says whether the run's own head is in use from now on.
 	Unadapted *bool
 	// New are additional classes for labelling.
@@ -144,7 +141,7 @@ func (a *arrival) openRecord() error {
 			r.New = append(r.New, name)
 		}
 	}
-	r.Name, r.PerDomain = filepath.Base(r.Images), r.PerDomain || a.PerDomain
+	r.Name = filepath.Base(r.Images)
 	if a.Unadapted != nil {
 		r.Unadapted = *a.Unadapted
 	}

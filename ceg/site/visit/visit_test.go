@@ -21,38 +21,26 @@ import (
 	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/ceg/site/visit"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // run trains a small network on glyphs but for one style.
 func run(t *testing.T) ceg.Options {
 	t.Helper()
 	enginetest.Open(t)
-	c, err := config.Resolve(config.Spec{Dataset: "glyphs", Target: "photo", Method: "uniform-ce", Preset: config.Authors, Epochs: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := fatal.Get(config.Resolve(config.Spec{Dataset: "glyphs", Target: "photo", Method: "uniform-ce", Preset: config.Authors, Epochs: 3}))(t)
 	c.Data.ImageSize, c.Network.Width = 16, 8
 	o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: "go"}
-	if _, err := ceg.Run(t.Context(), c, o); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(ceg.Run(t.Context(), c, o))(t)
 	return o
 }
 
 // draw writes images of a domain of glyphs to a folder, and returns their classes.
 func draw(t *testing.T, dir, domain string, from, to int) map[string]string {
 	t.Helper()
-	d, truth, err := datasets.Glyphs(datasets.GlyphsConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := d.Domain(domain)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	d, truth := fatal.Get2(datasets.Glyphs(datasets.GlyphsConfig{}))(t)
+	k := fatal.Get(d.Domain(domain))(t)
+	fatal.If(t, os.MkdirAll(dir, 0o777))
 	classes, n := map[string]string{}, 0
 	for i, e := range d.Examples {
 		if e.Domain != k {
@@ -61,18 +49,11 @@ func draw(t *testing.T, dir, domain string, from, to int) map[string]string {
 		if n++; n <= from || n > to {
 			continue
 		}
-		m, err := d.Image(i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := fatal.Get(d.Image(i))(t)
 		var b bytes.Buffer
-		if err := png.Encode(&b, m.ToImage()); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, png.Encode(&b, m.ToImage()))
 		name := strings.NewReplacer("/", "_").Replace(e.ID) + ".png"
-		if err := os.WriteFile(filepath.Join(dir, name), b.Bytes(), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(filepath.Join(dir, name), b.Bytes(), 0o666))
 		classes[name] = d.Classes[truth.Class(i)]
 	}
 	return classes
@@ -81,10 +62,7 @@ func draw(t *testing.T, dir, domain string, from, to int) map[string]string {
 // label labels the open queries of a site.
 func label(t *testing.T, dir string, class func(id string) string) (n int) {
 	t.Helper()
-	l, err := labels.Open(dir, nil, labels.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := fatal.Get(labels.Open(dir, nil, labels.Options{}))(t)
 	defer l.Close()
 	var events []labels.Event
 	l.View(func(s *labels.State) {
@@ -94,9 +72,7 @@ func label(t *testing.T, dir string, class func(id string) string) (n int) {
 			}
 		}
 	})
-	if _, err := l.Append(events...); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(l.Append(events...))(t)
 	return len(events)
 }
 
@@ -107,11 +83,7 @@ func TestArrive(t *testing.T) {
 	o := visit.Options{Run: at, Dir: dir, Images: images, Adapt: 20, Audit: 60, Seed: 3}
 	arrive := func(o visit.Options) *visit.Arrived {
 		t.Helper()
-		a, err := visit.Arrive(context.Background(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return a
+		return fatal.Get(visit.Arrive(context.Background(), o))(t)
 	}
 	first := arrive(o)
 	v := first.Report.Visits[0]
@@ -122,31 +94,19 @@ func TestArrive(t *testing.T) {
 	if queried := arrive(o); queried.Open != 80 {
 		t.Fatalf("%d questions are open", queried.Open)
 	}
-	r, err := site.Read(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fatal.Get(site.Read(dir))(t)
 	if len(r.Visits[0].A) != 20 || len(r.Visits[0].Audit) != 60 || slices.ContainsFunc(r.Visits[0].Audit, func(id string) bool { return slices.Contains(r.Visits[0].A, id) }) {
 		t.Fatalf("A %v, audit %v", r.Visits[0].A, r.Visits[0].Audit)
 	}
 	// One is skipped, and asked again; one answer is taken back.
-	l, err := labels.Open(dir, nil, labels.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := l.Append(labels.Event{Kind: labels.Skipped, ID: r.Visits[0].Audit[3], By: "ann"}, labels.Event{Kind: labels.Unsure, ID: r.Visits[0].Audit[4], By: "ann"}); err != nil {
-		t.Fatal(err)
-	}
+	l := fatal.Get(labels.Open(dir, nil, labels.Options{}))(t)
+	fatal.Get(l.Append(labels.Event{Kind: labels.Skipped, ID: r.Visits[0].Audit[3], By: "ann"}, labels.Event{Kind: labels.Unsure, ID: r.Visits[0].Audit[4], By: "ann"}))(t)
 	l.Close()
 	if again := arrive(o); again.Open != 79 || !strings.Contains(strings.Join(again.Report.Warnings, "\n"), "1 images are marked unsure, such as "+r.Visits[0].Audit[4]) {
 		t.Fatalf("%d questions are open after one was skipped, and one unsure; %q", again.Open, again.Report.Warnings)
 	}
-	if l, err = labels.Open(dir, nil, labels.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := l.Append(labels.Event{Kind: labels.Corrected, ID: r.Visits[0].Audit[4], Class: truth[r.Visits[0].Audit[4]], By: "ann"}); err != nil {
-		t.Fatal(err)
-	}
+	l = fatal.Get(labels.Open(dir, nil, labels.Options{}))(t)
+	fatal.Get(l.Append(labels.Event{Kind: labels.Corrected, ID: r.Visits[0].Audit[4], Class: truth[r.Visits[0].Audit[4]], By: "ann"}))(t)
 	l.Close()
 	if n := label(t, dir, func(id string) string { return truth[id] }); n != 79 {
 		t.Fatalf("%d answers", n)
@@ -158,17 +118,14 @@ func TestArrive(t *testing.T) {
 		t.Fatalf("%+v", v)
 	}
 	// What is said of the adapted network is what it does.
-	p, err := predict.OpenWith(ceg.Options{Dir: dir, Backend: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := fatal.Get(predict.OpenWith(ceg.Options{Dir: dir, Backend: "go"}))(t)
 	defer p.Close()
 	correct := 0
 	var paths []string
 	for _, id := range r.Visits[0].Audit {
 		paths = append(paths, filepath.Join(images, id))
 	}
-	err = p.Look(t.Context(), paths, func(i int, _, logits []float32, failed error) error {
+	err := p.Look(t.Context(), paths, func(i int, _, logits []float32, failed error) error {
 		best := 0
 		for c, v := range logits {
 			if v > logits[best] {
@@ -208,9 +165,7 @@ func TestArrive(t *testing.T) {
 	// Other answers of the audit change the report alone.
 	adapted := read(t, filepath.Join(dir, site.AdaptedFile))
 	ledger := read(t, filepath.Join(dir, labels.File))
-	if err := os.Remove(filepath.Join(dir, labels.File)); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Remove(filepath.Join(dir, labels.File)))
 	o.Query = true
 	arrive(o)
 	label(t, dir, func(id string) string {
@@ -227,9 +182,7 @@ func TestArrive(t *testing.T) {
 	if wrong.Report.Visits[0].Pairs == v.Pairs {
 		t.Error("answers of the audit did not change the report")
 	}
-	if err := os.WriteFile(filepath.Join(dir, labels.File), ledger, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(filepath.Join(dir, labels.File), ledger, 0o666))
 	// New images come.
 	truth2 := draw(t, images, "photo", 200, 300)
 	o.Query, o.Audit, o.Adapt = true, 30, 0
@@ -253,13 +206,9 @@ func TestArrive(t *testing.T) {
 	last := arrive(o)
 	for k, id := range r.Visits[0].Audit[:3] {
 		path := filepath.Join(images, id)
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.Remove(path))
 		if k == 0 { // another image has its name now
-			if err := os.WriteFile(path, read(t, filepath.Join(images, r.Visits[0].Audit[4])), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, os.WriteFile(path, read(t, filepath.Join(images, r.Visits[0].Audit[4])), 0o666))
 		}
 	}
 	o.Until = 0
@@ -291,21 +240,15 @@ func TestArrive(t *testing.T) {
 	// A question about an image that goes is taken back.
 	o.Query, o.Adapt, o.Audit = true, 0, 5
 	open := arrive(o)
-	if r, err = site.Read(dir); err != nil {
-		t.Fatal(err)
-	}
+	r = fatal.Get(site.Read(dir))(t)
 	path := filepath.Join(images, r.Visits[2].Audit[0])
 	taken := read(t, path)
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Remove(path))
 	o.Query = false
 	if left := arrive(o); open.Open != 5 || left.Open != 4 {
 		t.Errorf("%d questions were open, and %d when an image was gone", open.Open, left.Open)
 	}
-	if err := os.WriteFile(path, taken, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path, taken, 0o666))
 	o.Query = true
 	if back := arrive(o); back.Open != 5 {
 		t.Errorf("%d questions are open when the image is back", back.Open)
@@ -320,11 +263,7 @@ func TestArrive(t *testing.T) {
 
 func read(t *testing.T, path string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return fatal.Get(os.ReadFile(path))(t)
 }
 
 // What cannot be visited is said in one line, and leaves nothing behind that stands in the way.
@@ -335,13 +274,9 @@ func TestArriveRefuses(t *testing.T) {
 	draw(t, few, "photo", 0, 12)
 	empty, text := filepath.Join(root, "empty"), filepath.Join(root, "text")
 	for _, dir := range []string{empty, text} {
-		if err := os.Mkdir(dir, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.Mkdir(dir, 0o777))
 	}
-	if err := os.WriteFile(filepath.Join(text, "a.png"), []byte("\x89PNG\r\n\x1a\nno more"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(filepath.Join(text, "a.png"), []byte("\x89PNG\r\n\x1a\nno more"), 0o666))
 	full := filepath.Join(root, "full")
 	draw(t, full, "photo", 0, 1)
 	for want, o := range map[string]visit.Options{
@@ -368,22 +303,16 @@ func TestArriveRefuses(t *testing.T) {
 	}
 	o.Group = &tens
 	for range 2 {
-		if _, err := visit.Arrive(t.Context(), o); err != nil {
-			t.Fatal(err)
-		}
+		fatal.Get(visit.Arrive(t.Context(), o))(t)
 	}
 	if r, err := site.Read(o.Dir); err != nil || r.Group != tens {
 		t.Errorf("%v, %v", r, err)
 	}
 	o.Group = &none
-	if _, err := visit.Arrive(t.Context(), o); err == nil || !strings.Contains(err.Error(), "was begun with the group rule") {
-		t.Errorf("another rule: %v", err)
-	}
+	fatal.Says(t, fatal.Err(visit.Arrive(t.Context(), o)), "was begun with the group rule")
 	// Copies are left out, and the rest goes on.
 	data := read(t, filepath.Join(few, firstOf(t, few)))
-	if err := os.WriteFile(filepath.Join(few, "zz.png"), data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(filepath.Join(few, "zz.png"), data, 0o666))
 	o = visit.Options{Run: at, Dir: filepath.Join(root, "s5"), Images: few}
 	a, err := visit.Arrive(t.Context(), o)
 	if err != nil || a.Report.Visits[0].Images != 12 {
@@ -396,18 +325,11 @@ func TestArriveRefuses(t *testing.T) {
 	other := run(t)
 	o.Run = other
 	r.Model = "another"
-	if err := r.Write(o.Dir); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := visit.Arrive(t.Context(), o); err == nil || !strings.Contains(err.Error(), "was visited with the weights another") {
-		t.Errorf("another run's site: %v", err)
-	}
+	fatal.If(t, r.Write(o.Dir))
+	fatal.Says(t, fatal.Err(visit.Arrive(t.Context(), o)), "was visited with the weights another")
 }
 
 func firstOf(t *testing.T, dir string) string {
-	list, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := fatal.Get(os.ReadDir(dir))(t)
 	return list[0].Name()
 }

@@ -40,7 +40,7 @@ const Labels = 20
 
 // Run is a study.Runner.
 func (f Fake) Run(ctx context.Context, c ceg.Config, o ceg.Options) (*result.Result, error) {
-	d, err := result.Resume(o.Dir, c)
+	d, err := result.Open(o.Dir, c, result.Place{}, true)
 	if errors.Is(err, result.ErrFinished) {
 		res, err := result.ReadResult(os.DirFS(o.Dir), result.ResultFile)
 		return &res, err

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // File is a .npz file of arrays in C order and little-endian.
@@ -35,27 +37,15 @@ var header = regexp.MustCompile(`'descr': '(.*?)', 'fortran_order': False, 'shap
 func Open(t testing.TB, path string) File {
 	t.Helper()
 	if strings.HasSuffix(path, ".npy") {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := fatal.Get(os.ReadFile(path))(t)
 		return File{t, map[string]array{"": parse(t, path, b)}}
 	}
-	z, err := zip.OpenReader(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := fatal.Get(zip.OpenReader(path))(t)
 	defer z.Close()
 	f := File{t, map[string]array{}}
 	for _, e := range z.File {
-		r, err := e.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := fatal.Get(e.Open())(t)
+		b := fatal.Get(io.ReadAll(r))(t)
 		f.arrays[strings.TrimSuffix(e.Name, ".npy")] = parse(t, e.Name, b)
 	}
 	return f

@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // file builds a file from a header and that many data bytes 0, 1, 2, ...
@@ -24,17 +26,11 @@ func file(header string, data int) []byte {
 func parse(b []byte) (*Header, error) { return ParseHeader(bytes.NewReader(b), int64(len(b))) }
 
 func TestParseHeaderTiny(t *testing.T) {
-	b, err := os.ReadFile("testdata/tiny.safetensors")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := fatal.Get(os.ReadFile("testdata/tiny.safetensors"))(t)
 	if !Sniff(b) {
 		t.Error("Sniff does not recognise the file")
 	}
-	h, err := parse(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := fatal.Get(parse(b))(t)
 	type row struct {
 		name  string
 		dtype DType
@@ -54,10 +50,7 @@ func TestParseHeaderTiny(t *testing.T) {
 		if got.Name != w.name || got.DType != w.dtype || !reflect.DeepEqual(got.Shape, w.shape) {
 			t.Errorf("tensor %d: got %s %s %v, want %s %s %v", i, got.Name, got.DType, got.Shape, w.name, w.dtype, w.shape)
 		}
-		data, err := io.ReadAll(got.Data())
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := fatal.Get(io.ReadAll(got.Data()))(t)
 		if n := got.Len() * got.DType.Size(); !bytes.Equal(data, b[w.at:w.at+n]) || got.Bytes() != int64(n) {
 			t.Errorf("%s: wrong bytes", w.name)
 		}
@@ -152,10 +145,7 @@ func TestParseHeaderRefuses(t *testing.T) {
 
 // TestParseHeaderTruncated cuts a good file at every length.
 func TestParseHeaderTruncated(t *testing.T) {
-	b, err := os.ReadFile("testdata/tiny.safetensors")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := fatal.Get(os.ReadFile("testdata/tiny.safetensors"))(t)
 	for n := range b {
 		if _, err := parse(b[:n]); err == nil {
 			t.Errorf("accepted when cut to %d of %d bytes", n, len(b))
@@ -168,9 +158,7 @@ type failingReader struct{}
 func (failingReader) ReadAt([]byte, int64) (int, error) { return 0, errors.New("disk on fire") }
 
 func TestParseHeaderReadError(t *testing.T) {
-	if _, err := ParseHeader(failingReader{}, 100); err == nil || !strings.Contains(err.Error(), "disk on fire") {
-		t.Errorf("got %v", err)
-	}
+	fatal.Says(t, fatal.Err(ParseHeader(failingReader{}, 100)), "disk on fire")
 	// A size that is larger than what the reader holds.
 	if _, err := ParseHeader(bytes.NewReader(file(`{}`, 0)[:9]), 10); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("got %v, want io.ErrUnexpectedEOF", err)
@@ -178,10 +166,7 @@ func TestParseHeaderReadError(t *testing.T) {
 }
 
 func FuzzParseHeader(f *testing.F) {
-	b, err := os.ReadFile("testdata/tiny.safetensors")
-	if err != nil {
-		f.Fatal(err)
-	}
+	b := fatal.Get(os.ReadFile("testdata/tiny.safetensors"))(f)
 	f.Add(b)
 	f.Add(file(`{"a":{"dtype":"I64","shape":[],"data_offsets":[0,8]}}`, 8))
 	f.Add(file(`{"__metadata__":{"x":"y"},"":{"dtype":"F32","shape":[0,3],"data_offsets":[0,0]}}  `, 0))

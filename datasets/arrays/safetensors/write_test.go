@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestWriteRoundTrip(t *testing.T) {
@@ -19,13 +21,8 @@ func TestWriteRoundTrip(t *testing.T) {
 	}
 	meta := map[string]string{"format": "pt", "b": "2", "a": "1"}
 	var first bytes.Buffer
-	if err := Write(&first, entries, meta); err != nil {
-		t.Fatal(err)
-	}
-	h, err := parse(first.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, Write(&first, entries, meta))
+	h := fatal.Get(parse(first.Bytes()))(t)
 	if !reflect.DeepEqual(h.Metadata, meta) {
 		t.Errorf("metadata %v, want %v", h.Metadata, meta)
 	}
@@ -34,10 +31,7 @@ func TestWriteRoundTrip(t *testing.T) {
 	}
 	for i, e := range entries {
 		got := h.Tensors[i]
-		data, err := io.ReadAll(got.Data())
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := fatal.Get(io.ReadAll(got.Data()))(t)
 		if got.Name != e.Name || got.DType != e.DType || len(got.Shape) != len(e.Shape) || !bytes.Equal(data, e.Data) {
 			t.Errorf("tensor %d: got %s %s %v %v, want %+v", i, got.Name, got.DType, got.Shape, data, e)
 		}
@@ -47,9 +41,7 @@ func TestWriteRoundTrip(t *testing.T) {
 	}
 	for range 20 { // metadata is a map: its order must not show
 		var again bytes.Buffer
-		if err := Write(&again, entries, meta); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, Write(&again, entries, meta))
 		if !bytes.Equal(first.Bytes(), again.Bytes()) {
 			t.Fatal("equal arguments gave different bytes")
 		}
@@ -58,9 +50,7 @@ func TestWriteRoundTrip(t *testing.T) {
 
 func TestWriteEmpty(t *testing.T) {
 	var b bytes.Buffer
-	if err := Write(&b, nil, nil); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, Write(&b, nil, nil))
 	if h, err := parse(b.Bytes()); err != nil || len(h.Tensors) != 0 || h.Metadata != nil {
 		t.Errorf("got %+v, %v", h, err)
 	}
@@ -102,7 +92,5 @@ type fullDisk struct{}
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
 func TestWriteError(t *testing.T) {
-	if err := Write(fullDisk{}, nil, nil); err == nil || !strings.Contains(err.Error(), "no space left") {
-		t.Errorf("got %v", err)
-	}
+	fatal.Says(t, Write(fullDisk{}, nil, nil), "no space left")
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // One signal ends a command that does not stop by itself, with a line.
@@ -36,14 +38,10 @@ func TestGrace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.ReadFull(out, make([]byte, len("begun"))); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(io.ReadFull(out, make([]byte, len("begun"))))(t)
 	late := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
 	defer late.Stop()
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, cmd.Process.Signal(os.Interrupt))
 	cmd.Wait()
 	const want = "endless: interrupted within a step that takes longer than 200ms; finished work is saved\n"
 	if status := cmd.ProcessState.ExitCode(); status != 1 || errs.String() != want {

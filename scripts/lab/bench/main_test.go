@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/internal/fatal"
 	"github.com/ledg-go/ledg/scripts/internal/cli/clitest"
 )
 
@@ -24,13 +25,8 @@ func TestMain(m *testing.M) { clitest.Main(m, &program) }
 // A benchmark ends on the first signal, between two steps.
 func TestEndsOnASignal(t *testing.T) {
 	cmd := exec.Command(program, "--width", "4", "--size", "16", "--steps", "1000000", "--backend", "go")
-	pipe, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	pipe := fatal.Get(cmd.StderrPipe())(t)
+	fatal.If(t, cmd.Start())
 	defer cmd.Process.Kill()
 	errs := bufio.NewReader(pipe)
 	if line, err := errs.ReadString('\n'); err != nil || !strings.HasPrefix(line, "backend go") {
@@ -43,9 +39,7 @@ func TestEndsOnASignal(t *testing.T) {
 		rest = string(all)
 		ended <- cmd.Wait()
 	}()
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, cmd.Process.Signal(syscall.SIGTERM))
 	select {
 	case <-ended:
 	case <-time.After(30 * time.Second):
@@ -115,10 +109,7 @@ func TestFeatures(t *testing.T) {
 		if status != 0 {
 			t.Fatalf("status %d: %s", status, errs)
 		}
-		all, err := readSpeed(strings.NewReader(`{"round":1,` + strings.TrimPrefix(out, "{")))
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := fatal.Get(readSpeed(strings.NewReader(`{"round":1,` + strings.TrimPrefix(out, "{"))))(t)
 		if m := all[0]; !m.Features || m.Size != 32 || m.Net != filepath.Base(net) || m.Engine != "go" {
 			t.Errorf("got %+v", m)
 		}
@@ -143,9 +134,5 @@ func absolute(t *testing.T, name string) string {
 	if filepath.Ext(name) == "" {
 		return name
 	}
-	path, err := filepath.Abs(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return fatal.Get(filepath.Abs(name))(t)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // line is a measurement as JSON.
@@ -25,14 +26,9 @@ func TestTable(t *testing.T) {
 		line("4", "go", "smallcnn", "64", "32", "16", "2.5", "0.5") +
 		line("4", "pytorch", "smallcnn", "64", "32", "16", "2", "0.8") +
 		line("1", "go", "resnet50", "64", "224", "4", "10", "3")
-	all, err := readSpeed(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := fatal.Get(readSpeed(strings.NewReader(text)))(t)
 	var out bytes.Buffer
-	if err := speedTable(all).Write(&out, result.CSV); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, speedTable(all).Write(&out, result.CSV))
 	const want = `network,"go, s a step","go / pytorch, steps per second","go, peak memory","pytorch, s a step","pytorch, peak memory"
 smallcnn --width 64 --size 32,"2 (2, 2.5)","0.60 (0.50, 0.80)",0.75 GB,"1.6 (1, 9)",0.90 GB
 resnet50 --width 64 --size 224 --per-domain 4,10,-,3.00 GB,-,-
@@ -47,14 +43,9 @@ func TestFeaturesTable(t *testing.T) {
 	image := func(round, engine, seconds string) string {
 		return `{"round":` + round + `,"features":true,"net":"vit.onnx","size":224,"backend":"` + engine + `","threads":2,"step_seconds_median":` + seconds + `,"peak_memory_bytes":1e9}` + "\n"
 	}
-	all, err := readSpeed(strings.NewReader(image("1", "python", "0.1") + image("1", "xla:cpu", "0.125") + image("2", "python", "0.2") + image("2", "xla:cpu", "0.125")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := fatal.Get(readSpeed(strings.NewReader(image("1", "python", "0.1") + image("1", "xla:cpu", "0.125") + image("2", "python", "0.2") + image("2", "xla:cpu", "0.125"))))(t)
 	var out bytes.Buffer
-	if err := speedTable(all).Write(&out, result.CSV); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, speedTable(all).Write(&out, result.CSV))
 	const want = `network,"xla:cpu, ms an image","xla:cpu / python, images per second","xla:cpu, peak memory","python, ms an image","python, peak memory"
 vit.onnx --size 224,"125 (125, 125)","1.20 (0.80, 1.60)",1.00 GB,"150 (100, 200)",1.00 GB
 `
@@ -73,8 +64,6 @@ func TestReadRefuses(t *testing.T) {
 		{line("1", "go", "smallcnn", "64", "32", "16", "0", "1"), "line 1: a step took 0 seconds"},
 		{good + `{"round":1,"features":true,"net":"n","size":8,"backend":"go","step_seconds_median":1}`, "line 2: features of images and training steps"},
 	} {
-		if _, err := readSpeed(strings.NewReader(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%q: got error %v, want %q in it", tt.text, err, tt.want)
-		}
+		fatal.Says(t, fatal.Err(readSpeed(strings.NewReader(tt.text))), tt.want)
 	}
 }

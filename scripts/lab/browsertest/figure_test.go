@@ -20,6 +20,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/ledg-go/ledg/internal/fatal"
 	"github.com/ledg-go/ledg/plots"
 	"github.com/ledg-go/ledg/plots/interactive"
 )
@@ -27,15 +28,9 @@ import (
 // figurePage writes a figure's page and returns its file.
 func figurePage(t *testing.T, f *interactive.Figure) string {
 	t.Helper()
-	g, err := plots.Embedding(plots.Screen(), plots.EmbeddingData{Points: blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{1, 2}},
-		Classes: []int{0}, Domains: []int{0}, ClassNames: []string{"a"}, DomainNames: []string{"d"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := f.Page(t.Context(), g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := fatal.Get(plots.Embedding(plots.Screen(), plots.EmbeddingData{Points: blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{1, 2}},
+		Classes: []int{0}, Domains: []int{0}, ClassNames: []string{"a"}, DomainNames: []string{"d"}}))(t)
+	text := fatal.Get(f.Page(t.Context(), g))(t)
 	file := filepath.Join(t.TempDir(), "page.html")
 	save(t, file, []byte(text))
 	return file
@@ -175,10 +170,7 @@ func TestFigureInBrowser(t *testing.T) {
 func TestWithoutScripts(t *testing.T) {
 	w := browser(t)
 	file := figurePage(t, square())
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := fatal.Get(os.ReadFile(file))(t)
 	save(t, file, regexp.MustCompile(`(?s)<script.*?</script>|<style.*?</style>`).ReplaceAll(text, nil))
 	w.open(file, "light")
 	got := js[string](w, `(m => [m.checkVisibility(), m.naturalWidth > 100, document.querySelector(".live").checkVisibility(), document.querySelectorAll("canvas").length,

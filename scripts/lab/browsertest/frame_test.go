@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/ledg-go/ledg/ceg/labels/page"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // The page works in a frame of a page of this machine, as Jupyter's are, by its keys,
@@ -21,10 +22,7 @@ func TestFrame(t *testing.T) {
 	root := images(t, 2, 1)
 	d := folder(t, root)
 	dir := t.TempDir()
-	s, err := page.New(options(t, d, root, dir, animals))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := fatal.Get(page.New(options(t, d, root, dir, animals)))(t)
 	defer s.Close()
 	var views atomic.Int32
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Bursts of glyphs in folders are labelled by two keys: A, once, and a key for each group.
@@ -57,9 +58,7 @@ func TestGroupsByKeys(t *testing.T) {
 
 	// One label is wrong: the list shows it beside another of its group.
 	wrong := animals[(slices.Index(animals, classOf(id))+1)%len(animals)]
-	if _, err := o.Ledger.Append(labels.Event{Kind: labels.Labelled, ID: id, Class: wrong, By: "ben"}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(o.Ledger.Append(labels.Event{Kind: labels.Labelled, ID: id, Class: wrong, By: "ben"}))(t)
 	w.do(chromedp.Reload())
 	w.until(`document.body.dataset.view === "end"`)
 	w.press("l")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/labels/page"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // thirty are more classes than there are keys.
@@ -103,9 +104,7 @@ func TestPages(t *testing.T) {
 	w.look("again")
 	// Somebody else is first.
 	id = w.shown("")
-	if _, err := o.Ledger.Append(labels.Event{Kind: labels.Labelled, ID: id, Class: "jay", By: "bob"}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(o.Ledger.Append(labels.Event{Kind: labels.Labelled, ID: id, Class: "jay", By: "bob"}))(t)
 	w.press("3")
 	w.until(`document.getElementById("notice").textContent.includes("another window")`)
 	w.look("conflict")
@@ -120,9 +119,7 @@ func TestPages(t *testing.T) {
 			rest = append(rest, labels.Event{Kind: labels.Labelled, ID: e.ID, Class: classOf(e.ID), By: "bob"})
 		}
 	}
-	if _, err := o.Ledger.Append(rest...); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(o.Ledger.Append(rest...))(t)
 	w.press(kb.Escape)
 	w.until(`document.body.dataset.ready === "yes" && document.getElementById("had").textContent === "now: put off"`)
 	if text := js[string](w, `document.querySelector("[data-act=skip] span").textContent`); text != "Leave out" {
@@ -254,9 +251,7 @@ func TestNothingToLabel(t *testing.T) {
 	w.do(chromedp.Navigate(address))
 	w.until(`document.body.dataset.view === "end"`)
 	w.look("empty")
-	if _, err := o.Ledger.Query("run", 2, []labels.Question{{ID: d.Examples[0].ID}}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(o.Ledger.Query("run", 2, []labels.Question{{ID: d.Examples[0].ID}}))(t)
 	if id := w.shown(""); id != d.Examples[0].ID {
 		t.Errorf("%s is shown, want %s", id, d.Examples[0].ID)
 	}
@@ -269,10 +264,7 @@ func TestSlips(t *testing.T) {
 	d := folder(t, root)
 	dir := t.TempDir()
 	o := options(t, d, root, dir, animals)
-	s, err := page.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := fatal.Get(page.New(o))(t)
 	defer s.Close()
 	var hold sync.RWMutex // keeps images from being served
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

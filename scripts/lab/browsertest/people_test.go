@@ -6,6 +6,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A window that is closed gives its question back, and one that waits gets it by itself.
@@ -16,9 +17,7 @@ func TestClosedWindow(t *testing.T) {
 	dir := t.TempDir()
 	o := options(t, d, root, dir, animals)
 	o.Rest = false
-	if _, err := o.Ledger.Query("run", 1, []labels.Question{{ID: d.Examples[0].ID}}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(o.Ledger.Query("run", 1, []labels.Question{{ID: d.Examples[0].ID}}))(t)
 	o.By = []string{"ann", "ben"}
 	list := serve(t, o)
 	w.do(chromedp.Navigate(list[0]))

@@ -25,6 +25,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels/page"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // animals are names for ten digits, so that keys and names differ.
@@ -48,10 +49,7 @@ func images(t *testing.T, classes, perClass int) string {
 		if truth.Class(i) >= classes {
 			continue
 		}
-		m, e := d.Image(i)
-		if e != nil {
-			t.Fatal(e)
-		}
+		m := fatal.Get(d.Image(i))(t)
 		var b bytes.Buffer
 		err = png.Encode(&b, m.ToImage())
 		save(t, filepath.Join(root, filepath.FromSlash(d.Examples[i].ID)), b.Bytes())
@@ -78,10 +76,7 @@ func save(t *testing.T, file string, data []byte) {
 func open(t *testing.T, name, root string, o datasets.Options) *datasets.Dataset {
 	t.Helper()
 	o.CacheDir = t.TempDir()
-	d, _, err := datasets.Open(name, root, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, _ := fatal.Get2(datasets.Open(name, root, o))(t)
 	return d
 }
 
@@ -94,10 +89,7 @@ func folder(t *testing.T, root string) *datasets.Dataset {
 // options are those of a page that asks about all images.
 func options(t *testing.T, d *datasets.Dataset, root, ledger string, classes []string) page.Options {
 	t.Helper()
-	l, err := page.OpenLedger(ledger, d, classes, labels.Newest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := fatal.Get(page.OpenLedger(ledger, d, classes, labels.Newest))(t)
 	t.Cleanup(func() { l.Close() })
 	return page.Options{Title: "pictures", Data: d, Root: root, Classes: classes, Ledger: l, By: []string{"ann"}, Rest: true, Seed: 1,
 		Next: "ledg train --dataset folder --root pictures --target print --labels pictures/labels.jsonl"}
@@ -106,10 +98,7 @@ func options(t *testing.T, d *datasets.Dataset, root, ledger string, classes []s
 // serve serves a page until the test ends, and returns the addresses of its people.
 func serve(t *testing.T, o page.Options) (people []string) {
 	t.Helper()
-	s, err := page.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := fatal.Get(page.New(o))(t)
 	h := httptest.NewServer(s)
 	t.Cleanup(func() { h.Close(); s.Close() })
 	for _, by := range o.By {
@@ -176,26 +165,17 @@ func vectors(t *testing.T, root, first, second string) *datasets.Dataset {
 	for _, name := range images.Domains {
 		names = fmt.Appendf(names, "%q\n", name)
 	}
-	origin, err := json.Marshal(datasets.Origin{Dataset: "folder", Root: root, Network: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	origin := fatal.Get(json.Marshal(datasets.Origin{Dataset: "folder", Root: root, Network: "test"}))(t)
 	raw := func(v any) []byte {
-		b, err := binary.Append(nil, binary.LittleEndian, v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b
+		return fatal.Get(binary.Append(nil, binary.LittleEndian, v))(t)
 	}
 	var b bytes.Buffer
-	if err := safetensors.Write(&b, []safetensors.Entry{
+	fatal.If(t, safetensors.Write(&b, []safetensors.Entry{
 		{Name: "features", DType: safetensors.Float32, Shape: []int{images.Len(), dim}, Data: raw(features)},
 		{Name: "domains", DType: safetensors.Int64, Shape: []int{images.Len()}, Data: raw(domains)},
 		{Name: "ids", DType: safetensors.Uint8, Shape: []int{len(ids)}, Data: ids},
 		{Name: "domain_names", DType: safetensors.Uint8, Shape: []int{len(names)}, Data: names},
-	}, map[string]string{datasets.OriginKey: string(origin)}); err != nil {
-		t.Fatal(err)
-	}
+	}, map[string]string{datasets.OriginKey: string(origin)}))
 	file := filepath.Join(t.TempDir(), "features.safetensors")
 	save(t, file, b.Bytes())
 	return open(t, datasets.FeaturesFile, file, datasets.Options{})
@@ -258,9 +238,6 @@ func child(t *testing.T, root, ledger, cache string) (kill func(), address strin
 		cmd.Wait()
 	}
 	t.Cleanup(kill)
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := fatal.Get(bufio.NewReader(out).ReadString('\n'))(t)
 	return kill, strings.TrimSpace(line)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // The lists on the page: one touch settles each.
@@ -29,9 +30,7 @@ func TestReviewPage(t *testing.T) {
 			events = append(events, labels.Event{Kind: labels.Labelled, ID: e.ID, Class: class, By: "bob"})
 		}
 	}
-	if _, err := o.Ledger.Append(events...); err != nil {
-		t.Fatal(err)
-	}
+	fatal.Get(o.Ledger.Append(events...))(t)
 	w.ask(o)
 	if !js[bool](w, `document.querySelector("[data-act=prediction]").disabled`) {
 		t.Error("the button is enabled without a prediction")

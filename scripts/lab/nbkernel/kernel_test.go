@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ledg-go/ledg/internal/fatal"
 	"github.com/ledg-go/ledg/internal/testall"
 )
 
@@ -36,23 +37,16 @@ func session(t *testing.T, kernel, dir string, list []request) []reply {
 	t.Helper()
 	var in bytes.Buffer
 	for _, r := range list {
-		if err := json.NewEncoder(&in).Encode(r); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, json.NewEncoder(&in).Encode(r))
 	}
-	script, err := filepath.Abs(filepath.Join("testdata", "session.py"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := fatal.Get(filepath.Abs(filepath.Join("testdata", "session.py")))(t)
 	cmd := exec.CommandContext(t.Context(), python(t), script, kernel, dir)
 	cmd.Stdin, cmd.Stderr = &in, os.Stderr
 	out, err := cmd.Output()
 	var replies []reply
 	for line := range bytes.Lines(out) {
 		var a reply
-		if err := json.Unmarshal(line, &a); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, json.Unmarshal(line, &a))
 		replies = append(replies, a)
 	}
 	if len(replies) != len(list) {
@@ -68,10 +62,7 @@ func python(t *testing.T) string {
 	if err != nil {
 		t.Skip("there is no jupyter here; scripts/notebooks.sh --install gets it")
 	}
-	f, err := os.Open(command)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fatal.Get(os.Open(command))(t)
 	defer f.Close()
 	first, _ := bufio.NewReader(f).ReadString('\n')
 	program, ok := strings.CutPrefix(strings.TrimSpace(first), "#!")
@@ -88,9 +79,7 @@ func TestElsewhere(t *testing.T) {
 	python(t)
 	t.Setenv("JUPYTER_DATA_DIR", t.TempDir())
 	t.Setenv("LEDG_RUNS", "")
-	if err := installKernel(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, installKernel())
 	const imports = "import \"github.com/ledg-go/ledg/notebooks/nb\"\n"
 	list := []request{
 		{Kind: "execute", Code: imports + "%%\nnb.Markdown(\"runs are in %s, and of the paper there are %d\", nb.Dir(\"mine\"), len(nb.PaperRecords(\"announced/paper\").Runs))"},
@@ -134,23 +123,13 @@ func TestInstall(t *testing.T) {
 	python(t)
 	t.Setenv("JUPYTER_DATA_DIR", t.TempDir())
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	root, err := filepath.Abs(filepath.Join("..", "..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := fatal.Get(filepath.Abs(filepath.Join("..", "..", "..")))(t)
 	const flags = "-gcflags=all=-dwarf=false"
 	t.Setenv("GOFLAGS", flags+" "+toolexec(root))
-	dirs, err := kernelDirs()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := writeKernel(dirs[0], kernel{Argv: []string{"gonb", "--kernel", "{connection_file}"}, DisplayName: "another"}); err != nil {
-		t.Fatal(err)
-	}
+	dirs := fatal.Get(kernelDirs())(t)
+	fatal.If(t, writeKernel(dirs[0], kernel{Argv: []string{"gonb", "--kernel", "{connection_file}"}, DisplayName: "another"}))
 	for range 2 {
-		if err := installKernel(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, installKernel())
 	}
 	if k, err := readKernel(dirs[0]); err != nil || k.DisplayName != "another" {
 		t.Errorf("another's kernel became %v, %v", k, err)
@@ -167,9 +146,7 @@ func TestInstall(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err == nil || string(out) != "nbkernel: ledg is no longer in "+gone+": run scripts/notebooks.sh --install where it is now\n" {
 		t.Errorf("without its checkout the kernel says %q, %v", out, err)
 	}
-	if err := uninstall(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, uninstall())
 	for i, there := range []bool{true, false} {
 		if _, err := os.Stat(dirs[i]); (err == nil) != there {
 			t.Errorf("%s: %v", dirs[i], err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ledg-go/ledg/internal/fatal"
 	"github.com/ledg-go/ledg/internal/testall"
 )
 
@@ -19,10 +20,7 @@ func TestToolexec(t *testing.T) {
 		t.Skip("there is no gcc here, or this is not Linux")
 	}
 	dir := t.TempDir()
-	root, err := filepath.Abs(filepath.Join("..", "..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := fatal.Get(filepath.Abs(filepath.Join("..", "..", "..")))(t)
 	file := filepath.Join(dir, "refused")
 	t.Setenv("GOFLAGS", toolexec(root)+" -buildvcs=false")
 	t.Setenv("LEDG_LINKER_REFUSED", file)
@@ -30,9 +28,7 @@ func TestToolexec(t *testing.T) {
 		t.Helper()
 		source := filepath.Join(dir, "main.go")
 		text := "package main\n\n/*\n" + preamble + "\n*/\nimport \"C\"\n\nfunc main() { println(" + expression + ") }\n"
-		if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(source, []byte(text), 0o600))
 		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "program"), source)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
@@ -46,10 +42,7 @@ func TestToolexec(t *testing.T) {
 	// A program linked by gcc has gcc's start-up code.
 	byGCC := func() bool {
 		t.Helper()
-		out, err := exec.Command("go", "tool", "nm", filepath.Join(dir, "program")).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := fatal.Get(exec.Command("go", "tool", "nm", filepath.Join(dir, "program")).Output())(t)
 		return strings.Contains(string(out), "frame_dummy")
 	}
 
@@ -59,9 +52,7 @@ func TestToolexec(t *testing.T) {
 	if _, err := os.Stat(file); err == nil {
 		t.Error("Go's linker refused a program that uses C")
 	}
-	if err := os.WriteFile(filepath.Join(dir, "thrice.c"), []byte("int thrice(int x) { return 3*x; }\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "thrice.c"), []byte("int thrice(int x) { return 3*x; }\n"), 0o600))
 	for _, command := range []string{"gcc -c thrice.c", "ar rc libthrice.a thrice.o"} {
 		cmd := exec.Command("sh", "-c", command)
 		cmd.Dir = dir
@@ -79,13 +70,9 @@ func TestToolexec(t *testing.T) {
 		t.Errorf("after that, a program that uses C prints %s (linked by gcc: %v), want 8 by gcc", got, byGCC())
 	}
 	// What neither can link is said once.
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Remove(file))
 	source := filepath.Join(dir, "main.go")
-	if err := os.WriteFile(source, []byte("package main\n\nimport _ \"unsafe\"\n\n//go:linkname missing main.nowhere\nfunc missing()\n\nfunc main() { missing() }\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(source, []byte("package main\n\nimport _ \"unsafe\"\n\n//go:linkname missing main.nowhere\nfunc missing()\n\nfunc main() { missing() }\n"), 0o600))
 	cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "program"), source)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/tools/go/packages"
 
+	"github.com/ledg-go/ledg/internal/fatal"
 	"github.com/ledg-go/ledg/internal/testall"
 )
 
@@ -22,7 +23,7 @@ func TestPlatforms(t *testing.T) {
 			experiment = "nosimd"
 		}
 		t.Run(p.os+"/"+p.arch+"/"+experiment, func(t *testing.T) {
-			all, err := packages.Load(&packages.Config{
+			all := fatal.Get(packages.Load(&packages.Config{
 				Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedDeps |
 					packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedTypesSizes | packages.NeedModule,
 				Dir: "../../..",
@@ -30,10 +31,7 @@ func TestPlatforms(t *testing.T) {
 				ParseFile: func(set *token.FileSet, name string, src []byte) (*ast.File, error) {
 					return parser.ParseFile(set, name, src, parser.SkipObjectResolution)
 				},
-			}, "./...")
-			if err != nil {
-				t.Fatal(err)
-			}
+			}, "./..."))(t)
 			if len(all) < 60 {
 				t.Errorf("%d packages", len(all))
 			}

@@ -23,6 +23,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
 	"github.com/ledg-go/ledg/ceg/predict/photos"
+	"github.com/ledg-go/ledg/internal/fatal"
 	"github.com/ledg-go/ledg/internal/testall"
 )
 
@@ -35,10 +36,7 @@ var at = time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC)
 func TestSameBytes(t *testing.T) {
 	files := []entry{{"ledg", []byte("program"), true}, {"LICENSE", []byte("licence"), false}}
 	for name, pack := range map[string]func([]entry, time.Time) ([]byte, error){"zip": zipped, "tar": tarred} {
-		a, err := pack(files, at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := fatal.Get(pack(files, at))(t)
 		if b, _ := pack(files, at.In(time.FixedZone("east", 3600))); name == "tar" && !bytes.Equal(a, b) {
 			t.Errorf("%s: other bytes for the same files", name)
 		}
@@ -47,10 +45,7 @@ func TestSameBytes(t *testing.T) {
 		}
 	}
 	packed, _ := tarred(files, at)
-	z, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := fatal.Get(gzip.NewReader(bytes.NewReader(packed)))(t)
 	if h, err := tar.NewReader(z).Next(); err != nil || h.Name != "ledg" || h.Mode != 0o755 || !h.ModTime.Equal(at) {
 		t.Errorf("%+v, %v", h, err)
 	}
@@ -58,20 +53,11 @@ func TestSameBytes(t *testing.T) {
 	if err != nil || name != "ledg-1.2.3-py3-none-manylinux_2_17_x86_64.musllinux_1_1_x86_64.whl" {
 		t.Fatal(name, err)
 	}
-	r, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fatal.Get(zip.NewReader(bytes.NewReader(data), int64(len(data))))(t)
 	content := map[string]string{}
 	for _, f := range r.File {
-		in, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := io.ReadAll(in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := fatal.Get(f.Open())(t)
+		data := fatal.Get(io.ReadAll(in))(t)
 		content[f.Name] = string(data)
 		if executable := f.Mode()&0o111 != 0; executable != strings.Contains(f.Name, "/scripts/") {
 			t.Errorf("%s has mode %v", f.Name, f.Mode())
@@ -169,25 +155,14 @@ func TestInstalledWheel(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-C", "../../..", "-o", built, "./scripts/ledg").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	data, err := os.ReadFile(built)
-	if err != nil {
-		t.Fatal(err)
-	}
-	info, err := buildinfo.ReadFile(built)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fatal.Get(os.ReadFile(built))(t)
+	info := fatal.Get(buildinfo.ReadFile(built))(t)
 	if list, err := sbom("1.2.3", info, at); err != nil || !json.Valid(list) || !strings.Contains(string(list), "pkg:golang/github.com/gomlx/gomlx@v") {
 		t.Errorf("the list of modules: %v, %s", err, list)
 	}
-	name, whole, err := wheel("1.2.3", "any", module, entry{"ledg", data, true}, nil, at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	name, whole := fatal.Get2(wheel("1.2.3", "any", module, entry{"ledg", data, true}, nil, at))(t)
 	file := filepath.Join(dir, name)
-	if err := os.WriteFile(file, whole, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(file, whole, 0o666))
 	in := func(name string) string { return filepath.Join(env, "bin", name) }
 	run := func(name string, args ...string) string {
 		t.Helper()
@@ -240,10 +215,7 @@ func TestInstalledWheel(t *testing.T) {
 	}
 	var blocks [][][]byte
 	for _, page := range []string{"../../../notebooks/guides/python.md", "../../../README.md"} {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := fatal.Get(os.ReadFile(page))(t)
 		blocks = append(blocks, regexp.MustCompile("(?s)```python\n(.*?)```").FindAllSubmatch(text, -1)...)
 	}
 	if len(blocks) < 4 {

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Studio is a running Label Studio.
@@ -37,10 +39,7 @@ func Start(t *testing.T, documents string) Studio {
 	if strings.HasPrefix(program, "http://") {
 		return Studio{t: t, Address: program}
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := fatal.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	port := l.Addr().(*net.TCPAddr).Port
 	l.Close()
 	cmd := exec.Command(program, "start", "--no-browser", "--port", fmt.Sprint(port), "--internal-host", "127.0.0.1", "--data-dir", t.TempDir())
@@ -49,9 +48,7 @@ func Start(t *testing.T, documents string) Studio {
 		"LABEL_STUDIO_ENABLE_LEGACY_API_TOKEN=true", "ML_BLOCK_LOCAL_IP=false", "SSRF_PROTECTION_ENABLED=false", "COLLECT_ANALYTICS=false", "LATEST_VERSION_CHECK=false", "SENTRY_DSN=", "FRONTEND_SENTRY_DSN=")
 	var log bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &log, &log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, cmd.Start())
 	t.Cleanup(func() {
 		cmd.Process.Kill()
 		cmd.Wait()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/nets/onnx/imported/importedtest"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // serveHub serves files of testdata, or given contents, by their names in the repository.
@@ -32,10 +33,7 @@ func TestHub(t *testing.T) {
 	})
 	var messages []string
 	h := Hub{Dir: t.TempDir(), Say: func(s string) { messages = append(messages, s) }}
-	f, err := h.Fetch(t.Context(), "hf:who/vit")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fatal.Get(h.Fetch(t.Context(), "hf:who/vit"))(t)
 	if f.Name != "who/vit@0123456" || f.Repository != "who/vit" || f.Commit != importedtest.Commit || f.Licence != "apache-2.0" || len(messages) != 2 || !strings.Contains(messages[0], "licence apache-2.0") || !strings.Contains(messages[1], "weights") {
 		t.Errorf("got %+v, said %q", f, messages)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/rgb"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A preprocessor_config.json says what Hugging Face's image processors do by it.
@@ -43,13 +44,9 @@ func TestReadPreprocessor(t *testing.T) {
 		`{"size": "large"}`:    {0, unit, "cannot unmarshal"},
 	} {
 		dir := filepath.Join(t.TempDir(), "onnx")
-		if err := os.Mkdir(dir, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.Mkdir(dir, 0o777))
 		file := filepath.Join(filepath.Dir(dir), PreprocessorFile)
-		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(file, []byte(text), 0o666))
 		path, size, r, err := ReadPreprocessor(filepath.Join(dir, "model.onnx"))
 		if want.err != "" {
 			if err == nil || !strings.Contains(err.Error(), want.err) || !strings.Contains(err.Error(), file) {

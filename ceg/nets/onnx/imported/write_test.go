@@ -8,6 +8,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/onnx"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A network that was read to be trained goes out with a head as the network that it was: its
@@ -22,10 +23,7 @@ func TestWritten(t *testing.T) {
 	} {
 		t.Run(c.file+" "+c.pool, func(t *testing.T) {
 			from := "testdata/" + c.file + ".onnx"
-			n, err := OpenTrainable(from, c.output, c.pool, "", 32)
-			if err != nil {
-				t.Fatal(err)
-			}
+			n := fatal.Get(OpenTrainable(from, c.output, c.pool, "", 32))(t)
 			to := write(t, n)
 			r := datasets.Reading{Std: [3]float64{1, 1, 1}} // the file normalises
 			got := featuresOf(t, on, open(t, to, onnx.FeaturesOutput), r)
@@ -49,14 +47,8 @@ func TestWritten(t *testing.T) {
 // write writes a network with a head of three classes.
 func write(t *testing.T, n *Trainable) (path string) {
 	t.Helper()
-	params, features, err := n.Params(32)
-	if err != nil {
-		t.Fatal(err)
-	}
-	values, err := n.Values()
-	if err != nil {
-		t.Fatal(err)
-	}
+	params, features := fatal.Get2(n.Params(32))(t)
+	values := fatal.Get(n.Values())(t)
 	out := onnx.Network{Backbone: nets.OfGraph("test", n, nets.Pixels{}), ImageSize: 32, Name: "test", Mean: given.Mean, Std: given.Std}
 	for _, p := range append(params, nets.LinearParams(nets.ClassHead, features, 3)...) {
 		v, ok := values[p.Name]

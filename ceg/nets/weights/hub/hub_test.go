@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 const (
@@ -50,16 +52,11 @@ func TestDownload(t *testing.T) {
 		if err != nil || r.Commit != commit || r.Licence != "mit" || r.Size("onnx/model.onnx") != int64(len(body)) || len(r.Names()) != 1 {
 			t.Fatalf("got %+v, %v", r, err)
 		}
-		paths, err := r.Download(t.Context(), "onnx/model.onnx")
-		if err != nil {
-			t.Fatal(err)
-		}
+		paths := fatal.Get(r.Download(t.Context(), "onnx/model.onnx"))(t)
 		if b, err := os.ReadFile(paths[0]); string(b) != body {
 			t.Errorf("got %q, %v", b, err)
 		}
-		if _, err := r.Download(t.Context(), "other"); err == nil || !strings.Contains(err.Error(), `no file "other"`) {
-			t.Errorf("got %v", err)
-		}
+		fatal.Says(t, fatal.Err(r.Download(t.Context(), "other")), `no file "other"`)
 	}
 	if *requests != 2 {
 		t.Errorf("%d requests, want 2", *requests)
@@ -108,9 +105,7 @@ func TestLies(t *testing.T) {
 func TestEndpoint(t *testing.T) {
 	for _, endpoint := range []string{"http://example.invalid", "http://127.0.0.1.example.invalid/x", "ftp://127.0.0.1", "example.invalid", "http://"} {
 		t.Setenv("HF_ENDPOINT", endpoint)
-		if _, err := Open(t.Context(), t.TempDir(), "who/net", ""); err == nil || !strings.Contains(err.Error(), "HF_ENDPOINT") {
-			t.Errorf("%s: got %v", endpoint, err)
-		}
+		fatal.Says(t, fatal.Err(Open(t.Context(), t.TempDir(), "who/net", "")), "HF_ENDPOINT")
 	}
 	for _, name := range []string{"net", "../net", "who/..", "who/net/x", "who/net\n"} {
 		if _, err := Open(t.Context(), t.TempDir(), name, ""); err == nil || strings.Contains(err.Error(), "HF_ENDPOINT") {

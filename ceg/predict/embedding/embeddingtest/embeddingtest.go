@@ -10,6 +10,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/predict/embedding"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Glyphs writes features of some glyphs by a randomly initialised network.
@@ -18,19 +19,11 @@ func Glyphs(t testing.TB, views int) string { return GlyphsOf(t, 10, views) }
 // GlyphsOf is Glyphs with a number of images per class and domain.
 func GlyphsOf(t testing.TB, perClass, views int) string {
 	t.Helper()
-	d, truth, err := datasets.Glyphs(datasets.GlyphsConfig{PerClass: perClass})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := model.NewExtractor("go", nets.SmallCNN(12, config.MeanPool), 32, nil, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, truth := fatal.Get2(datasets.Glyphs(datasets.GlyphsConfig{PerClass: perClass}))(t)
+	x := fatal.Get(model.NewExtractor("go", nets.SmallCNN(12, config.MeanPool), 32, nil, 1))(t)
 	defer x.Close()
 	path := filepath.Join(t.TempDir(), "glyphs.safetensors")
-	if err := embedding.Write(t.Context(), path, d, truth, x, embedding.Options{Size: 32, Views: views, Seed: 1, Origin: datasets.Origin{
-		Dataset: "glyphs", Network: "smallcnn", Width: 12, Pooling: string(config.MeanPool), Weights: config.NoWeights}}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, embedding.Write(t.Context(), path, d, truth, x, embedding.Options{Size: 32, Views: views, Seed: 1, Origin: datasets.Origin{
+		Dataset: "glyphs", Network: "smallcnn", Width: 12, Pooling: string(config.MeanPool), Weights: config.NoWeights}}))
 	return path
 }

@@ -11,6 +11,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // The inverse DCT matches its definition (T.81, A.3.3) within one level, and a block without AC
@@ -154,9 +156,7 @@ func encoded(t *testing.T, width, height int, grey bool) []byte {
 		m = c
 	}
 	var b bytes.Buffer
-	if err := jpeg.Encode(&b, m, &jpeg.Options{Quality: 95}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, jpeg.Encode(&b, m, &jpeg.Options{Quality: 95}))
 	return b.Bytes()
 }
 
@@ -166,21 +166,12 @@ func TestDecode(t *testing.T) {
 	const width, height = 21, 13
 	for _, grey := range []bool{true, false} {
 		data := encoded(t, width, height, grey)
-		w, h, err := Size(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w, h := fatal.Get2(Size(data))(t)
 		if w != width || h != height {
 			t.Errorf("the size is %d x %d, want %d x %d", w, h, width, height)
 		}
-		p, err := Decode(context.Background(), data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := jpeg.Decode(bytes.NewReader(data))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := fatal.Get(Decode(context.Background(), data))(t)
+		want := fatal.Get(jpeg.Decode(bytes.NewReader(data)))(t)
 		if grey {
 			if p.Colours != Grey || len(p.Planes) != 1 {
 				t.Fatalf("colours %d in %d planes, want grey in one", p.Colours, len(p.Planes))

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // What GoNB says of files becomes what a language server understands.
@@ -23,10 +25,7 @@ func TestCorrect(t *testing.T) {
 		{"textDocument/didClose", `{"textDocument":{"uri":"` + out + `"}}`, "workspace/didChangeWatchedFiles", `{"changes":[{"type":3,"uri":"` + out + `"}]}`},
 		{"$/cancelRequest", `{"id":1}`, "$/cancelRequest", `{"id":1}`},
 	} {
-		method, params, err := correct(dir, c.method, json.RawMessage(c.params))
-		if err != nil {
-			t.Fatal(err)
-		}
+		method, params := fatal.Get2(correct(dir, c.method, json.RawMessage(c.params)))(t)
 		if got, err := json.Marshal(params); err != nil || method != c.wantMethod || string(got) != c.want {
 			t.Errorf("%s %s became\n%s %s, want\n%s %s (%v)", c.method, c.params, method, got, c.wantMethod, c.want, err)
 		}
@@ -44,9 +43,7 @@ func TestProgram(t *testing.T) {
 		t.Errorf("a file that is no longer there holds %q", got)
 	}
 	other := "package main\n\nimport (\n\t\"fmt\"\n\tm \"math\"\n)\n"
-	if err := os.WriteFile(filepath.Join(dir, "other.go"), []byte(other), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "other.go"), []byte(other), 0o600))
 	want := `package main; import "fmt"; import m "math"` + "\n\nfunc main() {\nx.\n}\n"
 	if got := program(dir, "main.go", cell); got != want {
 		t.Errorf("the program became %q, want %q", got, want)
