@@ -41,7 +41,7 @@ func stillAwaiting(c Config, o Options) error {
 	if _, err := os.Stat(filepath.Join(o.Dir, labels.File)); err != nil {
 		return nil // nothing was queried
 	}
-	d, err := result.Open(o.Dir, c, result.Place{}, o.Resume) // of the same config, and of nobody else now
+	d, err := result.Open(o.Dir, c, result.Place{}, o.Resume) // the same config, and no other process
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func pythonPath() []string {
 // plugins returns the plugins of this machine, each file once, in the order in which they are to be tried: accelerators
 // before the CPU, those of GoMLX's folders before JAX's.
 //
-// Python is asked for JAX's in a thorough search, and where there is an accelerator.
+// Python looks for JAX's plugins in a thorough search, and where there is an accelerator.
 func (s search) plugins(thorough bool) []Plugin {
 	found := s.installed()
 	if thorough || hasNVIDIA(s.root) || exists(s.root+"/dev/kfd") {

@@ -47,7 +47,8 @@
 // a repeated run, and one that was killed and resumed, then had the same weights (n = 1), and a
 // step took 1.5 to 1.8 times as long. With this flag one test failed there: some gradients of
 // ResNet-50 (width 64, 64 pixels, eval mode) differed from PyTorch's by up to 0.8%, where 0.1% is
-// allowed. A value of these images was at a ReLU's kink; the test has other images since.
+// allowed. On CPUs a value of these images is at a ReLU's kink, which may be the cause. The test has
+// other images since, and was not repeated there.
 //
 // # On a GPU
 //

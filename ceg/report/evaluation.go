@@ -74,7 +74,7 @@ var noteTemplates = template.Must(template.New("").Funcs(template.FuncMap{
 	"undecided":     func() string { return undecided },
 }).Parse(noteText))
 
-// notes executes a template of notes below a table, of which each is a line.
+// notes executes a template of notes below a table: one note a line.
 func notes(name string, data any) []string {
 	var b strings.Builder
 	if err := noteTemplates.ExecuteTemplate(&b, name, data); err != nil {

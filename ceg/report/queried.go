@@ -45,8 +45,8 @@ func (f *Folder) one(o FigureOptions) (result.PlannedRun, *result.Run, error) {
 }
 
 // Queried returns a contact sheet of a run's queried images, from queries.csv: equally many of
-// each round, best first, with class, domain and scores. For a strategy without scores these are
-// the first of each round.
+// each round, best first, with class, domain and scores. Those without scores are balanced over
+// domains and classes.
 func (f *Folder) Queried(o FigureOptions) (plots.ContactData, error) {
 	var d plots.ContactData
 	r, out, err := f.one(o)
@@ -82,7 +82,7 @@ func (f *Folder) Queried(o FigureOptions) (plots.ContactData, error) {
 		d.Note = fmt.Sprintf("%s: the queries with the highest scores, from every round; no. is the rank in the round. S_u: uncertainty, S_r: representativeness, S_d: diversity.%s",
 			caption(r, out), constantScores(d.Tiles))
 	} else {
-		d.Note = fmt.Sprintf("%s: the first queries of every round.", caption(r, out))
+		d.Note = fmt.Sprintf("%s: queries of every round, balanced over domains and classes; no. counts those shown.", caption(r, out))
 	}
 	return d, nil
 }

@@ -16,7 +16,7 @@ import torch.nn.functional as F
 SEED = 1
 CLASSES = 10
 BLOCKS = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3), 50: (3, 4, 6, 3)}
-# The last images are ones of which no value comes within 5e-6 of a ReLU's kink in eval mode. Of input64 one
+# With the last images no value comes within 5e-6 of a ReLU's kink in eval mode. Of input64 one
 # was at -4.4e-7 in layer2: float32 may put it on the other side, which moves gradients by up to 1.6%.
 CASES = [  # depth, width, images, side, input
     (18, 16, 4, 32, "input32"),

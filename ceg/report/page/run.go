@@ -159,7 +159,7 @@ func readPeople(dir string) (*people, error) {
 	return p, nil
 }
 
-// addCalibration adds the calibration, that of the run where c is nil, with its diagram.
+// addCalibration adds the calibration c and its diagram; nil is the run's own calibration.
 func (r *runPage) addCalibration(c *calibration.Calibration) (err error) {
 	if c == nil {
 		if c, err = calibration.Of(r.Run); errors.Is(err, fs.ErrNotExist) {

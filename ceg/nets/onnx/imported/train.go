@@ -1,6 +1,7 @@
 package imported
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -112,7 +113,10 @@ func (t *Trainable) load() error {
 		if width == 0 {
 			return fmt.Errorf("weights %q of type %d outside the file are not trained", w.Name, w.Type)
 		}
-		offset, _ := strconv.ParseInt(entry(w, "offset"), 10, 64)
+		offset, err := strconv.ParseInt(cmp.Or(entry(w, "offset"), "0"), 10, 64)
+		if err != nil {
+			return fmt.Errorf("weights %q: offset: %w", w.Name, err)
+		}
 		raw := make([]byte, width*w.Count())
 		f, err := root.Open(filepath.FromSlash(entry(w, "location")))
 		if err == nil {
@@ -202,8 +206,9 @@ func (t *Trainable) infer() error {
 	})
 }
 
-// Try checks that one training step works on few images of zeros, forward and backward. Its result is discarded. It is an error if the network's values grow
-// faster than the number of images, as the memory for many is unknown then.
+// Try checks that one training step works on few images of zeros, forward and backward. Its result
+// is discarded. It is an error if the network's values grow faster than the number of images, as
+// the memory for many is unknown then.
 func (t *Trainable) Try(on engine.Backend) error {
 	values, err := t.Values()
 	if err != nil {
@@ -285,14 +290,14 @@ func (t *Trainable) Values() (map[string][]float32, error) {
 
 // Notes returns messages for the user about how the network is trained.
 func (t *Trainable) Notes() (notes []string) {
-	count := 0
+	count := map[string]int{}
 	for _, n := range t.file.Graph.Nodes {
-		if n.Op == "Dropout" {
-			count++
-		}
+		count[n.Op]++
 	}
-	if count > 0 {
-		notes = append(notes, fmt.Sprintf("%s: its %d layers of Dropout are left out in training", filepath.Base(t.Path), count))
+	for _, x := range [][2]string{{"Dropout", "are left out in training"}, {"BatchNormalization", "keep the file's means and variances in training"}} {
+		if n := count[x[0]]; n > 0 {
+			notes = append(notes, fmt.Sprintf("%s: its %d layers of %s %s", filepath.Base(t.Path), n, x[0], x[1]))
+		}
 	}
 	return notes
 }
