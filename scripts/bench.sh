@@ -159,7 +159,7 @@ measure() {
 	if [ "$works" = features ]; then
 		case $1 in
 		python) "$python" scripts/lab/yardstick/features.py --threads "$threads" --net "$2" --size "$4" ;;
-		*) bin/bench features --json --backend "$1" --net "$2" --size "$4" ;;
+		*) bin/bench features --backend "$1" --net "$2" --size "$4" ;;
 		esac
 		return
 	fi
@@ -169,7 +169,7 @@ measure() {
 		[ "$precision" != bfloat16 ] || arguments+=(--amp)
 		"$python" scripts/lab/yardstick/step.py --threads "$threads" "${arguments[@]}"
 		;;
-	*) bin/bench --json --backend "$1" ${precision:+--precision "$precision"} "${arguments[@]}" ;;
+	*) bin/bench --backend "$1" ${precision:+--precision "$precision"} "${arguments[@]}" ;;
 	esac
 }
 
@@ -199,6 +199,6 @@ for ((round = 1; round <= rounds; round++)); do
 done
 rm -f "$out/last" "$out/last.log"
 
-bin/bench table --format markdown "$out/speed.jsonl" | tee "$out/speed.md"
+python3 scripts/lab/yardstick/table.py "$out/speed.jsonl" | tee "$out/speed.md"
 echo "kept in $out" >&2
 [ $left = 0 ] || echo "$left measurements are left: the same with --out $out goes on" >&2

@@ -154,7 +154,7 @@ bench() {
 		nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits -lms 500 >"$samples" 2>/dev/null &
 		sampler=$!
 	fi
-	"$dir/bench" --json --backend "$backend" "$@" >"$scratch/bench.json" 2>"$scratch/bench.log" && ran=1
+	"$dir/bench" --backend "$backend" "$@" >"$scratch/bench.json" 2>"$scratch/bench.log" && ran=1
 	[ -z "$sampler" ] || kill "$sampler" 2>/dev/null || true
 	if [ -z "$ran" ]; then
 		status=1

@@ -27,7 +27,7 @@
 // GPU, which select the kernels. The number of threads may differ. To compare two machines,
 // builds or plugins, compare the digest of the weights that this prints:
 //
-//	go run -C scripts/lab ./bench --backend go --net resnet18 --width 16 --size 64 --steps 1 --json
+//	go run -C scripts/lab ./bench --backend go --net resnet18 --width 16 --size 64 --steps 1
 //
 // Measured on smallcnn of width 64 at 32 pixels and ResNet-18 of width 16 and 64 at 64 pixels
 // (three steps):

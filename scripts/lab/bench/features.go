@@ -21,8 +21,7 @@ import (
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
-// featuresLine is what bench features prints as JSON, with the names of a measurement (package
-// speed).
+// featuresLine is what bench features prints as JSON, with the names of Report.
 type featuresLine struct {
 	Net      string `json:"net"`
 	Features bool   `json:"features"`
@@ -42,12 +41,11 @@ func newFeaturesCommand() *cobra.Command {
 		net, backend, output string
 		size                 int
 		seconds              float64
-		asJSON               bool
 	)
 	cmd := &cobra.Command{
 		Use:   "features --net NETWORK",
 		Short: "Time the features of images, as ledg embed computes them",
-		Long: `Time the features of images: as many batches at a time as ledg embed computes, of random
+		Long: `Print as JSON how long the features of an image take: as many batches at a time as ledg embed computes, of random
 pixels that are in memory, so that nothing is read or scaled. --net is a network, whose
 weights are random, or a file .onnx.`,
 		Args: cobra.NoArgs,
@@ -80,12 +78,7 @@ weights are random, or a file .onnx.`,
 				return err
 			}
 			l := featuresLine{filepath.Base(net), true, x.Size, backend, engine.Machine(), runtime.GOMAXPROCS(0), images, each.Seconds(), engine.PeakMemory()}
-			if asJSON {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(l)
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s, %d px, %d threads: %.2f ms an image (%d images); peak memory %.0f MB\n",
-				l.Net, l.Size, l.Threads, 1000*l.Seconds, images, 1e-6*float64(l.PeakMemoryBytes))
-			return nil
+			return json.NewEncoder(cmd.OutOrStdout()).Encode(l)
 		},
 	}
 	f := cmd.Flags()
@@ -94,7 +87,6 @@ weights are random, or a file .onnx.`,
 	f.IntVar(&size, "size", 224, "side of the images in pixels")
 	f.Float64Var(&seconds, "seconds", 10, "seconds to compute for, after a batch that is not counted")
 	f.StringVar(&backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
-	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }
 

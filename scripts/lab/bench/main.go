@@ -1,12 +1,10 @@
 // Command bench times training steps: `go run -C scripts/lab ./bench --net resnet18 --size 64`.
-// scripts/bench.sh compares engines and PyTorch with it, and its table shows what was
-// measured.
+// scripts/bench.sh compares engines and PyTorch with it.
 package main
 
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,12 +26,11 @@ func newCommand() *cobra.Command {
 		perDomain              int
 		steps, warmup          int
 		backend                string
-		asJSON                 bool
 	)
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Time one training iteration, with its images in memory",
-		Long: `Time one training iteration of the published code: pseudo-labels, cross-entropy,
+		Long: `Print as JSON how long a training iteration of the published code takes: pseudo-labels, cross-entropy,
 consistency on labelled and unlabelled images, MixUp within and across domains, the
 step of backbone and heads. Views are random and already in the device's memory, so
 nothing but computing is timed. Features are averaged over the last maps.
@@ -80,11 +77,9 @@ repeat the third and is left out, 336.`,
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(benchLine{r, n.Name, n.Width, perDomain, engineVersion(b.Settings), engine.Machine()})
-			}
-			printBench(cmd.OutOrStdout(), r)
-			return nil
+			r.Net, r.Width, r.PerDomain = n.Name, n.Width, perDomain
+			r.Version, r.Machine = engineVersion(b.Settings), engine.Machine()
+			return json.NewEncoder(cmd.OutOrStdout()).Encode(r)
 		},
 	}
 	f := cmd.Flags()
@@ -98,30 +93,8 @@ repeat the third and is left out, 336.`,
 	f.IntVar(&warmup, "warmup", 2, "steps before that")
 	f.StringVar(&backend, "backend", "", "what computes; see ledg backend --help (default: auto)")
 	f.TextVar(&n.Precision, "precision", config.TF32, "numbers that the network computes in: tf32, float32, or bfloat16 (XLA only)")
-	f.BoolVar(&asJSON, "json", false, "print one JSON object")
-	cmd.AddCommand(newFeaturesCommand(), newTableCommand())
+	cmd.AddCommand(newFeaturesCommand())
 	return cmd
-}
-
-// benchLine is what bench prints as JSON: the report, and what else tells one
-// measurement from another.
-type benchLine struct {
-	Report
-	Net       string `json:"net"`
-	Width     int    `json:"width"`
-	PerDomain int    `json:"per_domain"`
-	Version   string `json:"version"` // of the engine
-	Machine   string `json:"machine"`
-}
-
-func printBench(w io.Writer, r Report) {
-	tf32 := ""
-	if r.Precision == config.TF32 && !r.TF32 {
-		tf32 = " (float32 here)"
-	}
-	fmt.Fprintf(w, "%s, %d px, backend %s, %s%s, %d threads: %.4f s a step (median of %d), %.2f steps/s, %.0f images/s; %d forwards a step, %d in the method; compiled in %.2f s; peak memory %.0f MB\n",
-		r.Net, r.Size, r.Backend, r.Precision, tf32, r.Threads, r.StepSecondsMedian, r.Steps, r.StepsPerSecond, r.ImagesPerSecond,
-		r.ForwardsPerStep, r.ForwardsInMethod, r.CompileSeconds, float64(r.PeakMemoryBytes)/1e6)
 }
 
 // engineVersion names the version of the backend.

@@ -3,7 +3,9 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -55,7 +57,7 @@ func TestDigest(t *testing.T) {
 	digest := func(threads int, args ...string) string {
 		t.Helper()
 		t.Setenv("GOMAXPROCS", strconv.Itoa(threads))
-		args = append([]string{"--width", "32", "--size", "32", "--per-domain", "3", "--steps", "1", "--warmup", "1", "--backend", "go", "--json"}, args...)
+		args = append([]string{"--width", "32", "--size", "32", "--per-domain", "3", "--steps", "1", "--warmup", "1", "--backend", "go"}, args...)
 		out, errs, status := clitest.Call(t, program, t.TempDir(), args...)
 		if status != 0 {
 			t.Fatalf("status %d: %s", status, errs)
@@ -96,7 +98,7 @@ func TestUsage(t *testing.T) {
 func TestNetworks(t *testing.T) {
 	for _, net := range config.NetworkNames(false) {
 		out, errs, status := clitest.Call(t, program, t.TempDir(), "--net", net, "--width", "8", "--size", "32", "--per-domain", "8", "--steps", "1", "--warmup", "1", "--backend", "go")
-		if status != 0 || !strings.Contains(out, "s a step (median of 1)") {
+		if status != 0 || !strings.Contains(out, `"steps":1,`) {
 			t.Errorf("%s: status %d, %q, %s", net, status, out, errs)
 		}
 	}
@@ -105,13 +107,14 @@ func TestNetworks(t *testing.T) {
 // Features of a network of ours and of one from a file are timed.
 func TestFeatures(t *testing.T) {
 	for _, net := range []string{"smallcnn", "../../../ceg/nets/onnx/imported/testdata/train/resnet.onnx"} {
-		out, errs, status := clitest.Call(t, program, t.TempDir(), "features", "--net", absolute(t, net), "--size", "32", "--seconds", "0.01", "--backend", "go", "--json")
+		out, errs, status := clitest.Call(t, program, t.TempDir(), "features", "--net", absolute(t, net), "--size", "32", "--seconds", "0.01", "--backend", "go")
 		if status != 0 {
 			t.Fatalf("status %d: %s", status, errs)
 		}
-		all := fatal.Get(readSpeed(strings.NewReader(`{"round":1,` + strings.TrimPrefix(out, "{"))))(t)
-		if m := all[0]; !m.Features || m.Size != 32 || m.Net != filepath.Base(net) || m.Engine != "go" {
-			t.Errorf("got %+v", m)
+		var l featuresLine
+		fatal.If(t, json.Unmarshal([]byte(out), &l))
+		if !l.Features || l.Size != 32 || l.Net != filepath.Base(net) || l.Backend != "go" {
+			t.Errorf("got %+v", l)
 		}
 	}
 	for _, c := range []struct {
@@ -124,6 +127,33 @@ func TestFeatures(t *testing.T) {
 	} {
 		if _, errs, status := clitest.Call(t, program, t.TempDir(), append([]string{"features", "--backend", "go"}, c.args...)...); status != 2 || !strings.Contains(errs, c.want) {
 			t.Errorf("%v: status %d: %s", c.args, status, errs)
+		}
+	}
+}
+
+// The table of measurements has medians over rounds, with ratios of one round.
+func TestTable(t *testing.T) {
+	const step = `{"round":%d,"backend":"%s","net":"smallcnn","width":64,"size":32,"per_domain":4,"step_seconds_median":%g,"peak_memory_bytes":5e8,"threads":2}`
+	const image = `{"round":%d,"backend":"%s","features":true,"net":"vit.onnx","size":224,"step_seconds_median":%g,"peak_memory_bytes":1e9,"version":"v1","threads":2}`
+	for _, tt := range []struct {
+		line string
+		all  [][3]any // round, engine, seconds
+		want string
+	}{
+		{step, [][3]any{{1, "go", 2.}, {1, "pytorch", 1.}, {2, "go", 2.}, {2, "pytorch", 1.2}, {3, "pytorch", 9.}, {4, "go", 2.5}, {4, "pytorch", 2.}},
+			"| smallcnn --width 64 --size 32 --per-domain 4 | 2 (2, 2.5) | **0.60 (0.50, 0.80)** | 0.50 GB | 1.6 (1, 9) | 0.50 GB |"},
+		{image, [][3]any{{1, "python", 0.1}, {1, "xla:cpu", 0.125}, {2, "python", 0.2}, {2, "xla:cpu", 0.125}},
+			"| vit.onnx --size 224 | 125 (125, 125) | **1.20 (0.80, 1.60)** | 1.00 GB | 150 (100, 200) | 1.00 GB |"},
+	} {
+		var text strings.Builder
+		for _, m := range tt.all {
+			fmt.Fprintf(&text, tt.line+"\n", m[:]...)
+		}
+		file := filepath.Join(t.TempDir(), "speed.jsonl")
+		fatal.If(t, os.WriteFile(file, []byte(text.String()), 0o666))
+		out := fatal.Get(exec.Command("python3", "../yardstick/table.py", file).Output())(t)
+		if !strings.Contains(string(out), tt.want) {
+			t.Errorf("got\n%s\nwant\n%s", out, tt.want)
 		}
 	}
 }

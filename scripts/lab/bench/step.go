@@ -16,11 +16,15 @@ import (
 	"github.com/ledg-go/ledg/ceg/objective"
 )
 
-// Report says how fast training steps are.
+// Report says what was computed where, and how fast training steps are.
 type Report struct {
-	Net     string `json:"net"`
-	Size    int    `json:"size"`
-	Backend string `json:"backend"`
+	Net       string `json:"net"`
+	Width     int    `json:"width"`
+	Size      int    `json:"size"`
+	PerDomain int    `json:"per_domain"`
+	Backend   string `json:"backend"`
+	Version   string `json:"version"` // of the engine
+	Machine   string `json:"machine"`
 	// Precision is the requested one, TF32 whether the backend may use TF32.
 	Precision config.Precision `json:"precision"`
 	TF32      bool             `json:"tf32"`
@@ -90,8 +94,7 @@ func timeSteps(ctx context.Context, b engine.Backend, o learner.Options, warmup,
 	done, method := l.Forwards(stage)
 	s := middle.Seconds()
 	r := Report{
-		Net: o.Backbone.Name, Size: o.ImageSize,
-		Backend: b.Name, Precision: o.Precision, TF32: b.Settings.TF32, Threads: runtime.GOMAXPROCS(0),
+		Size: o.ImageSize, Backend: b.Name, Precision: o.Precision, TF32: b.Settings.TF32, Threads: runtime.GOMAXPROCS(0),
 		Steps: steps, StepSecondsMedian: s, StepsPerSecond: 1 / s,
 		ForwardsPerStep: done, ForwardsInMethod: method, ImagesPerSecond: float64(done) / s,
 		CompileSeconds: max(0, (first - middle).Seconds()), PeakMemoryBytes: engine.PeakMemory(),

@@ -1,84 +1,166 @@
-// Command emoji makes the archives of the data set emoji from pinned npm packages:
+// Command emoji makes the archives of the data set emoji from pinned npm packages (156 MB), one for
+// each artist, and resvg, which rasterises SVG:
 //
 //	cd scripts/lab && npm ci --prefix emoji && go run ./emoji
 //
-// It downloads four packages from registry.npmjs.org (156 MB), checks their SHA-256, and writes
-// one zip archive per domain. npm ci installs resvg, which rasterises SVG. A test of package datasets/emoji has the archives' digests.
-//
-// The features of EfficientNet-Lite0 beside the archives are made by
+// A test of package datasets/emoji has the archives' digests. The features of EfficientNet-Lite0
+// beside the archives are made by
 //
 //	ledg embed --dataset emoji --dtype float16 --out /tmp/lite0.safetensors
-//	go run -C scripts/lab ./emoji --features /tmp/lite0.safetensors
+//	python3 scripts/lab/emoji/pack.py /tmp/lite0.safetensors datasets/emoji/lite0.npz
 package main
 
 import (
-	"flag"
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"encoding/json"
 	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	_ "image/png"
 	"log"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/HugoSmits86/nativewebp"
+	_ "golang.org/x/image/webp"
 
 	"github.com/ledg-go/ledg/datasets/emoji"
+	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
 func main() {
 	log.SetFlags(0)
-	features := flag.String("features", "", "pack this file of ledg embed into lite0.npz, and make no archives")
-	flag.Parse()
-	var err error
-	if *features != "" {
-		err = packFeatures(*features, filepath.Join(out, "lite0.npz"))
-	} else {
-		err = build()
-	}
-	if err != nil {
+	if err := build(); err != nil {
 		log.Fatal("emoji: ", err)
 	}
 }
 
-// out is the folder of the archives.
-const out = "../../datasets/emoji"
+// Folders of the archives and of the npm packages, from scripts/lab.
+const (
+	out     = "../../datasets/emoji"
+	modules = "emoji/node_modules/"
+)
 
 // build makes the archives. An emoji is used if all four artists drew it.
 func build() error {
-	files := map[string]map[string][]byte{}
-	for _, a := range artists {
-		archive, err := a.load()
-		if err != nil {
-			return err
-		}
-		if files[a.domain], err = a.unpack(archive); err != nil {
-			return fmt.Errorf("%s: %w", a.file(), err)
-		}
-	}
-	if err := rasterise(files["openmoji"]); err != nil {
-		return err
-	}
-	list, err := concepts(files["noto"]["emoji.json"])
+	drawings, err := os.MkdirTemp("", "emoji")
 	if err != nil {
 		return err
 	}
+	defer os.RemoveAll(drawings)
+	node := exec.Command("node", "emoji/resvg.mjs", strconv.Itoa(emoji.Size), modules+"openmoji/color/svg", drawings)
+	if text, err := node.CombinedOutput(); err != nil {
+		return fmt.Errorf("node resvg.mjs: %w: %s; run npm ci --prefix emoji in scripts/lab first", err, text)
+	}
+	folders := map[string]string{
+		"fluent":   modules + "@lobehub/fluent-emoji-3d/assets",
+		"noto":     modules + "emoji-datasource-google/img/google/64",
+		"openmoji": drawings,
+		"twemoji":  modules + "emoji-datasource-twitter/img/twitter/64",
+	}
+	list, err := concepts()
+	if err != nil {
+		return err
+	}
+	list = slices.DeleteFunc(list, func(c concept) bool {
+		return slices.ContainsFunc(emoji.Domains(), func(domain string) bool { return c.find(folders[domain]) == "" })
+	})
 	for _, domain := range emoji.Domains() {
-		var images []entry
+		var b bytes.Buffer
+		z := zip.NewWriter(&b)
 		for _, c := range list {
-			if !c.drawn(files) {
-				continue
-			}
-			image, err := render(c.find(domain, files[domain]))
+			image, err := render(c.find(folders[domain]))
 			if err != nil {
 				return fmt.Errorf("%s: %s: %w", domain, c.Unified, err)
 			}
-			images = append(images, entry{c.path(), image})
+			w, err := z.CreateHeader(&zip.FileHeader{Name: c.path(), Method: zip.Store}) // without a time
+			if err != nil {
+				return err
+			}
+			if _, err := w.Write(image); err != nil {
+				return err
+			}
 		}
-		data, err := archive(images)
-		if err != nil {
+		if err := z.Close(); err != nil {
 			return err
 		}
 		path := filepath.Join(out, domain+".zip")
-		if err := os.WriteFile(path, data, 0o644); err != nil {
+		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
 			return err
 		}
-		fmt.Printf("%s: %d images, %d bytes\n", path, len(images), len(data))
+		fmt.Printf("%s: %d images, %d bytes\n", path, len(list), b.Len())
 	}
 	return nil
+}
+
+// concept is an emoji of emoji.json.
+type concept struct{ Unified, Image, Subcategory string }
+
+// concepts returns the emoji of the data set's classes, sorted by path.
+func concepts() ([]concept, error) {
+	data, err := os.ReadFile(modules + "emoji-datasource-google/emoji.json")
+	if err != nil {
+		return nil, err
+	}
+	var all []concept
+	if err := json.Unmarshal(data, &all); err != nil {
+		return nil, fmt.Errorf("emoji.json: %w", err)
+	}
+	all = slices.DeleteFunc(all, func(c concept) bool {
+		_, ok := emoji.ClassOf(c.Subcategory)
+		return !ok
+	})
+	slices.SortFunc(all, func(a, b concept) int { return cmp.Compare(a.path(), b.path()) })
+	return all, nil
+}
+
+// path is the concept's name in an archive.
+func (c concept) path() string {
+	class, _ := emoji.ClassOf(c.Subcategory)
+	return class + "/" + strings.ToLower(c.Unified) + ".webp"
+}
+
+// find returns the path of the concept's image in an artist's folder; "" if there is none.
+func (c concept) find(folder string) string {
+	name := strings.ToLower(c.Unified)
+	short := strings.ReplaceAll(name, "-fe0f", "")
+	for _, n := range []string{c.Image, name + ".webp", short + ".webp", short + "-fe0f.webp", name + ".png", short + ".png"} {
+		if _, err := os.Stat(filepath.Join(folder, n)); err == nil {
+			return filepath.Join(folder, n)
+		}
+	}
+	return ""
+}
+
+// render returns an image file over white as a lossless WebP of the data set's size.
+func render(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	src, _, err := image.Decode(f)
+	if err != nil {
+		return nil, err
+	}
+	side := max(src.Bounds().Dx(), src.Bounds().Dy())
+	flat := image.NewRGBA(image.Rect(0, 0, side, side))
+	draw.Draw(flat, flat.Rect, image.NewUniform(color.White), image.Point{}, draw.Src)
+	at := image.Pt((side-src.Bounds().Dx())/2, (side-src.Bounds().Dy())/2)
+	draw.Draw(flat, src.Bounds().Sub(src.Bounds().Min).Add(at), src, src.Bounds().Min, draw.Over)
+	small := rgb.New(emoji.Size, emoji.Size)
+	rgb.FromImage(flat).ResizeInto(small)
+	for i := range small.Pix {
+		small.Pix[i] |= 1 // which saves a fifth of the bytes; white stays white
+	}
+	var b bytes.Buffer
+	err = nativewebp.Encode(&b, small.ToImage(), nil)
+	return b.Bytes(), err
 }

@@ -1,6 +1,6 @@
 """Times the features of images in ONNX Runtime: a file .onnx, batches of images of normal values in memory.
 
-Prints one JSON object with the names that `bench features --json` uses.
+Prints one JSON object with the names that `bench features` uses.
 """
 
 import argparse

@@ -6,7 +6,7 @@ strong views with the pseudo-labels that are sure; MixUp within every domain and
 and class head; one step of the domain head on the features of unlabelled weak views. With K = 3 and B = 16 that
 sends 384 images through the backbone. Views are random and in memory, so nothing but computing is timed.
 
-Prints one JSON object with the names that `bench --json` uses.
+Prints one JSON object with the names that `bench` uses.
 """
 
 import argparse
