@@ -143,7 +143,6 @@ all images of a folder without a class. --which labelled or all exports others.
                fill in label, or flag (skipped, unsure, bad), and import the file
   labelstudio  config.xml and tasks-*.json with predictions, up to 50,000 tasks a file
   cvat         images.zip and labels.json for a task, annotations.zip with labels
-  fiftyone     data/ and labels.json (FiftyOneImageClassificationDataset)
   folder       site/class/image; without a class, site/_unlabeled/image
 
 Nothing is overwritten. csv and labelstudio name images; the other formats copy them.`,
@@ -243,12 +242,10 @@ func newLabelImportCommand() *cobra.Command {
 
   csv          a table with id (or path, filename) and label (or class); optional
                annotator, seconds, flag, at, sha256; Hugging Face's metadata.csv
-  labelstudio  JSON, JSON_MIN, CSV or TSV
+  labelstudio  a project's export as JSON
   cvat         ImageNet 1.0, Ultralytics YOLO Classification, or CVAT for images 1.1
-  fiftyone     a folder with labels.json and data/, or of class folders
-  folder       a folder of class folders, as torchvision and Roboflow write them
+  folder       class folders, as torchvision, FiftyOne and Roboflow write them
   coco         a .json file with images, annotations and categories, or an archive of it
-  datumaro     a .json file with items, or an archive of it
 
 Images are matched by SHA-256, ledg's id or path. Folders of a path have to agree with the
 image's. Unknown images, unknown classes and several classes of one image are left out and

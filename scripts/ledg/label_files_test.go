@@ -75,7 +75,7 @@ annotators differ about 1 image; the rule newest decides:
 	}{
 		{append([]string{"import", "--format", "csv", "--strict", "ann.csv", "bad.csv"}, data...), 1, `bad.csv:3: class "cow" is none of cat, dog`},
 		{append([]string{"import", "--format", "csv", "out.csv"}, data...), 1, `out.csv:2: "../../etc/passwd" is no image of the data set`},
-		{append([]string{"import", "--format", "labelstudio", "ann.csv"}, data...), 1, "it is no CSV export of Label Studio"},
+		{append([]string{"import", "--format", "labelstudio", "ann.csv"}, data...), 1, "as Label Studio exports them as JSON"},
 		{append([]string{"import", "--format", "csv"}, data...), 2, "no file to import"},
 		{append([]string{"import", "--format", "csv", "questions.csv"}, data...), 1, "questions.csv: there is no label in it; looked for rows with a class in the column label"},
 		{append([]string{"export", "--format", "coco", "--out", "x"}, data...), 2, "--format coco is only imported"},

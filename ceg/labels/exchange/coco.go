@@ -20,8 +20,8 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// readJSONs reads the .json files of an archive or folder, wherever they lie in it.
-func (im *Import) readJSONs(ctx context.Context, fsys fs.FS, name string) error {
+// readCOCOs reads the .json files of an archive or folder, wherever they lie in it.
+func (im *Import) readCOCOs(ctx context.Context, fsys fs.FS, name string) error {
 	return walk(ctx, fsys, name, func(p string) error {
 		if !strings.EqualFold(path.Ext(p), ".json") {
 			return nil
@@ -31,30 +31,13 @@ func (im *Import) readJSONs(ctx context.Context, fsys fs.FS, name string) error 
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		defer f.Close()
-		return im.readJSON(f, path.Join(filepath.ToSlash(name), p))
+		return im.readCOCO(f, path.Join(filepath.ToSlash(name), p))
 	})
-}
-
-// readJSON reads a file of annotations.
-func (im *Import) readJSON(r io.Reader, name string) error {
-	r = transform.NewReader(r, unicode.BOMOverride(encoding.Nop.NewDecoder()))
-	var err error
-	if im.f == COCO {
-		err = im.readCOCO(json.NewDecoder(r), name)
-	} else {
-		err = im.readDatumaro(json.NewDecoder(r), name)
-	}
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	if errors.As(err, &syntax) || errors.As(err, &kind) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s: it is no %s file: %w", name, im.f, err)
-	}
-	return err
 }
 
 // readCOCO reads images, annotations and categories. Several annotations of an image, such as
 // boxes, are one label if they are of one category.
-func (im *Import) readCOCO(d *json.Decoder, name string) error {
+func (im *Import) readCOCO(r io.Reader, name string) error {
 	var file struct {
 		Images []struct {
 			ID   json.RawMessage `json:"id"`
@@ -69,8 +52,9 @@ func (im *Import) readCOCO(d *json.Decoder, name string) error {
 			Name string          `json:"name"`
 		} `json:"categories"`
 	}
+	d := json.NewDecoder(transform.NewReader(r, unicode.BOMOverride(encoding.Nop.NewDecoder())))
 	if err := d.Decode(&file); err != nil {
-		return err
+		return fmt.Errorf("%s: it is no coco file: %w", name, labels.Undecoded(err))
 	}
 	names, of := make(map[string]string), make(map[string][]string)
 	for _, c := range file.Categories {
@@ -104,56 +88,6 @@ func (im *Import) readCOCO(d *json.Decoder, name string) error {
 
 // idText returns an ID without quotes: some tools write the same ID as a string and as a number.
 func idText(id json.RawMessage) string { return strings.Trim(string(id), `"`) }
-
-// readDatumaro reads items and the categories of labels.
-func (im *Import) readDatumaro(d *json.Decoder, name string) error {
-	var file struct {
-		Categories struct {
-			Label struct {
-				Labels []struct {
-					Name string `json:"name"`
-				} `json:"labels"`
-			} `json:"label"`
-		} `json:"categories"`
-		Items []struct {
-			ID          string `json:"id"`
-			Annotations []struct {
-				Type  string `json:"type"`
-				Label *int   `json:"label_id"`
-			} `json:"annotations"`
-			Image struct {
-				Path string `json:"path"`
-			} `json:"image"`
-		} `json:"items"`
-	}
-	if err := d.Decode(&file); err != nil {
-		return err
-	}
-	known := file.Categories.Label.Labels
-	for _, item := range file.Items {
-		where := fmt.Sprintf("%s (%s)", name, item.ID)
-		var classes []string
-		for _, a := range item.Annotations {
-			switch {
-			case a.Type != "label" || a.Label == nil:
-			case *a.Label < 0 || *a.Label >= len(known):
-				if err := im.leave(where, fmt.Errorf("label_id %d of %d labels", *a.Label, len(known))); err != nil {
-					return err
-				}
-			case !slices.Contains(classes, known[*a.Label].Name):
-				classes = append(classes, known[*a.Label].Name)
-			}
-		}
-		at := item.ID // without an ending, and with its folders
-		if item.Image.Path != "" {
-			at = path.Join(path.Dir(slashes(item.ID)), path.Base(slashes(item.Image.Path)))
-		}
-		if err := im.addOne(where, at, classes); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // addOne adds the label of an image that has one class, and leaves out one that has several.
 func (im *Import) addOne(where, file string, classes []string) error {

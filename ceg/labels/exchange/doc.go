@@ -1,5 +1,5 @@
 // Package exchange exports queries and labels to other labelling tools and imports labels from
-// them: CSV, Label Studio, CVAT, FiftyOne, class folders, COCO and Datumaro.
+// them: CSV, Label Studio, CVAT, class folders and COCO.
 //
 // [Write] writes [Item]s, which [Items] makes from a data set and a ledger's state. [Read] reads
 // a tool's export as an [Import] of [Label]s; a [Matcher] finds their images by the exported ID,
@@ -7,8 +7,7 @@
 // left out with the file and the line, or is an error with ReadOptions.Strict. [Import.Events] converts
 // the labels to ledger events; the ledger's Import takes each of them once.
 //
-// Formats follow the tools' documentation: Label Studio's JSON, JSON_MIN and CSV exports; CVAT's
-// ImageNet 1.0 with and without images, Ultralytics YOLO Classification, and CVAT for images 1.1;
-// FiftyOneImageClassificationDataset and ImageClassificationDirectoryTree; COCO's images,
-// annotations and categories; Datumaro's items with labels.
+// Formats follow the tools' documentation: Label Studio's JSON export; CVAT's ImageNet 1.0 with
+// and without images, Ultralytics YOLO Classification, and CVAT for images 1.1; COCO's images,
+// annotations and categories.
 package exchange

@@ -80,31 +80,3 @@ func TestCVAT(t *testing.T) {
 		}
 	}
 }
-
-// What FiftyOne exports, as its documentation shows it.
-func TestFiftyOne(t *testing.T) {
-	_, d := write(t)
-	dir := t.TempDir()
-	put := func(text string) {
-		fatal.If(t, os.WriteFile(filepath.Join(dir, "labels.json"), []byte(text), 0o666))
-	}
-	put("{\n \"classes\": [\"cat\", \"=cmd|calc\"],\n \"labels\": {\n  \"north/1\": 1,\n  \"south/1\": null,\n  \"3\": {\"label\": 0, \"confidence\": 0.9}\n }\n}")
-	options := ReadOptions{Classes: classes, Strict: true}
-	im, err := Read(t.Context(), FiftyOne, dir, options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	labels := im.Labels
-	if len(labels) != 2 || labels[1].Path != "north/1" || labels[1].Class != "=cmd|calc" || labels[0].Class != "cat" || !strings.Contains(labels[1].Where, "labels.json (north/1)") {
-		t.Errorf("%v, %+v", err, labels)
-	}
-	if id, err := matcher(t, d).Match(labels[1]); err != nil || id != "north/1.png" {
-		t.Errorf("%s, %v", id, err)
-	}
-	put("\ufeff" + `{"classes": null, "labels": {"1": "cat"}}`)
-	if im, err := Read(t.Context(), FiftyOne, dir, options); err != nil || im.Labels[0].Class != "cat" {
-		t.Errorf("%v, %+v", err, im)
-	}
-	put(`{"classes": ["cat"], "labels": {"1": 4}}`)
-	fatal.Says(t, fatal.Err(Read(t.Context(), FiftyOne, dir, options)), "labels.json (1): label 4 of 1 classes")
-}

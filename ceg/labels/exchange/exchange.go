@@ -9,6 +9,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/foreign"
 )
 
 // Format is a tool's file format.
@@ -18,42 +19,38 @@ const (
 	CSV         Format = "csv"
 	LabelStudio Format = "labelstudio"
 	CVAT        Format = "cvat"
-	FiftyOne    Format = "fiftyone"
 	Folder      Format = "folder"
-	// COCO and Datumaro are only read.
-	COCO     Format = "coco"
-	Datumaro Format = "datumaro"
+	COCO        Format = "coco" // is only read
 )
 
-// Formats lists all.
-func Formats() []Format {
-	return []Format{CSV, LabelStudio, CVAT, FiftyOne, Folder, COCO, Datumaro}
+// formats has what is known of each format.
+var formats = map[Format]struct {
+	// tool is the ledger's name of the tool that exports it.
+	tool string
+	// accepts are the formats of files that it is, file is the extension of a file of annotations
+	// that lies alone, and holds is what is looked for in it.
+	accepts     []foreign.Format
+	file, holds string
+}{
+	CSV:         {"csv", []foreign.Format{foreign.Camtrap}, "", "rows with a class in the column label (or class), or with skipped, unsure or bad in the column flag"},
+	LabelStudio: {"label-studio", []foreign.Format{foreign.LabelStudio}, "", "tasks with annotations that choose a class, as Label Studio exports them as JSON"},
+	CVAT:        {"cvat", []foreign.Format{foreign.CVAT, foreign.Zip}, ".xml", "annotations.xml with tags, synsets.txt with lists of images, or images in class folders"},
+	Folder:      {"folders", nil, "", "images in class folders"},
+	COCO:        {"coco", []foreign.Format{foreign.COCO, foreign.Zip}, ".json", "annotations with image_id and category_id"},
 }
 
+// Formats lists all.
+func Formats() []Format { return []Format{CSV, LabelStudio, CVAT, Folder, COCO} }
+
 // Written reports whether Write has the format.
-func (f Format) Written() bool { return f != COCO && f != Datumaro }
+func (f Format) Written() bool { return f != COCO }
 
 // ParseFormat returns the format with the given name.
 func ParseFormat(name string) (Format, error) {
-	if slices.Contains(Formats(), Format(name)) {
+	if _, ok := formats[Format(name)]; ok {
 		return Format(name), nil
 	}
-	var list []string
-	for _, f := range Formats() {
-		list = append(list, string(f))
-	}
-	return "", fmt.Errorf("there is no format %q; choose one of %s", name, strings.Join(list, ", "))
-}
-
-// tool returns the ledger's name of the tool that exports a format.
-func (f Format) tool() string {
-	switch f {
-	case LabelStudio:
-		return "label-studio"
-	case Folder:
-		return "folders"
-	}
-	return string(f)
+	return "", fmt.Errorf("there is no format %q; choose one of %s", name, strings.Trim(fmt.Sprint(Formats()), "[]"))
 }
 
 // Item is an image to export, with its label.
@@ -227,7 +224,7 @@ func (im *Import) Events(m *Matcher) (events []labels.Event, err error) {
 		if found[i].Err != nil {
 			continue
 		}
-		e := labels.Event{Kind: a.Kind, ID: m.d.Examples[found[i].Index].ID, Class: known[datasets.SameName(a.Class)], By: cmp.Or(a.By, im.o.By), At: a.At, Seconds: a.Seconds, Tool: im.f.tool()}
+		e := labels.Event{Kind: a.Kind, ID: m.d.Examples[found[i].Index].ID, Class: known[datasets.SameName(a.Class)], By: cmp.Or(a.By, im.o.By), At: a.At, Seconds: a.Seconds, Tool: formats[im.f].tool}
 		events = append(events, e)
 		s := saying{e.ID, e.By, e.At.UnixNano()}
 		if class := cmp.Or(e.Class, string(e.Kind)); e.Kind != labels.Skipped && !slices.Contains(said[s], class) {

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"net/url"
 	"regexp"
@@ -16,12 +15,10 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/regular"
-	"github.com/ledg-go/ledg/datasets/sheet"
 )
 
 // annotated is a task of an export with its annotations.
 type annotated struct {
-	where string
 	image Label
 	notes []studioNote
 }
@@ -30,9 +27,7 @@ type annotated struct {
 type studioNote struct {
 	Label
 	chosen map[string][]string
-	// task reports that it may be a task that nobody has annotated.
-	task bool
-	err  error
+	err    error
 }
 
 // label returns the label of an annotation for a question.
@@ -41,32 +36,34 @@ func (n studioNote) label(question string) (Label, error) {
 	if n.err != nil || a.Kind == labels.Skipped {
 		return a, n.err
 	}
-	if found := n.chosen[question]; len(found) == 1 {
-		a.Class = found[0]
-		return a, nil
-	} else if len(found) > 1 {
-		return a, fmt.Errorf("the annotation of %s has %d choices, want one: %s", a.By, len(found), few(found))
+	found := n.chosen[question]
+	if len(found) != 1 {
+		return a, fmt.Errorf("the annotation of %s has %d choices, want one%s", a.By, len(found), strings.TrimSuffix(": "+few(found), ": "))
 	}
-	return a, fmt.Errorf("the annotation of %s has 0 choices, want one", a.By)
+	a.Class = found[0]
+	return a, nil
 }
 
-// readLabelStudio reads an export as JSON, JSON_MIN, CSV or TSV.
+// readLabelStudio reads an export as JSON.
 func (im *Import) readLabelStudio(name string) error {
-	f, err := regular.Open(name, maxFile)
+	data, err := regular.Read(name, maxFile)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	head := make([]byte, 64)
-	n, _ := io.ReadFull(f, head)
-	var tasks []annotated
-	if start := bytes.TrimLeft(bytes.TrimPrefix(head[:n], []byte("\ufeff")), " \t\r\n"); len(start) == 0 || start[0] != '[' && start[0] != '{' {
-		tasks, err = readStudioRows(name)
-	} else {
-		tasks, err = readStudioJSON(name)
+	var list []struct {
+		Data        map[string]json.RawMessage `json:"data"`
+		Annotations []json.RawMessage          `json:"annotations"`
 	}
-	if err != nil {
-		return err
+	if err := json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &list); err != nil {
+		return fmt.Errorf("%s: want a JSON array of tasks, as Label Studio exports them as JSON: %w", name, labels.Undecoded(err))
+	}
+	tasks := make([]annotated, len(list))
+	for i, t := range list {
+		tasks[i].image = StudioImage(t.Data)
+		tasks[i].image.Where = fmt.Sprintf("%s (task %d of the file)", name, i+1)
+		for _, raw := range t.Annotations {
+			tasks[i].notes = append(tasks[i].notes, readStudioNote(raw))
+		}
 	}
 	question, err := im.question(tasks)
 	if err != nil {
@@ -74,11 +71,8 @@ func (im *Import) readLabelStudio(name string) error {
 	}
 	for _, t := range tasks {
 		for _, note := range t.notes {
-			if note.task && note.err == nil && len(note.chosen[question]) == 0 {
-				continue
-			}
 			a, err := note.label(question)
-			a.ID, a.Digest, a.Path, a.Where = t.image.ID, t.image.Digest, t.image.Path, t.where
+			a.ID, a.Digest, a.Path, a.Where = t.image.ID, t.image.Digest, t.image.Path, t.image.Where
 			if err := im.take(a, err); err != nil {
 				return err
 			}
@@ -130,62 +124,6 @@ func (im *Import) question(tasks []annotated) (string, error) {
 		return "", nil
 	}
 	return "", fmt.Errorf("none of %s has an annotation with one of the classes, %s", few(names), few(im.o.Classes))
-}
-
-// readStudioJSON reads a JSON or JSON_MIN export.
-func readStudioJSON(name string) (tasks []annotated, err error) {
-	data, err := regular.Read(name, maxFile)
-	if err != nil {
-		return nil, err
-	}
-	var list []map[string]json.RawMessage
-	if err := json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &list); err != nil {
-		return nil, fmt.Errorf("%s: want a JSON array of tasks: %w", name, labels.Undecoded(err))
-	}
-	n := 0
-	for i, fields := range list {
-		where := fmt.Sprintf("%s (task %d of the file)", name, i+1)
-		t, err := readAnnotated(fields)
-		if n += len(t.notes); err == nil && n > maxLabels {
-			err = fmt.Errorf("more than %d annotations", maxLabels)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", where, err)
-		}
-		t.where = where
-		tasks = append(tasks, t)
-	}
-	return tasks, nil
-}
-
-// readAnnotated reads a task of a JSON export with its annotations, or an annotation of
-// JSON_MIN.
-func readAnnotated(fields map[string]json.RawMessage) (t annotated, err error) {
-	list, full := fields["annotations"]
-	if !full {
-		list, full = fields["completions"] // before version 1.1
-	}
-	if _, several := severalChoices(string(fields["data"])); !full && !several && bytes.HasPrefix(fields["data"], []byte("{")) {
-		return t, nil // a task to label
-	}
-	if !full {
-		return readStudioMin(fields), nil
-	}
-	var raw []json.RawMessage
-	var data map[string]json.RawMessage
-	if err := json.Unmarshal(list, &raw); err != nil {
-		return t, fmt.Errorf("annotations: %w", labels.Undecoded(err))
-	}
-	if text, ok := fields["data"]; ok {
-		if err := json.Unmarshal(text, &data); err != nil {
-			return t, fmt.Errorf("data: %w", labels.Undecoded(err))
-		}
-	}
-	t.image = StudioImage(data)
-	for _, text := range raw {
-		t.notes = append(t.notes, readStudioNote(text))
-	}
-	return t, nil
 }
 
 // StudioImage returns the image of a Label Studio task, from its data.
@@ -307,95 +245,4 @@ func studioAnnotator(raw json.RawMessage) string {
 		return ""
 	}
 	return "label-studio user " + text
-}
-
-// notQuestions are fields of JSON_MIN and CSV exports that no question has.
-var notQuestions = []string{"id", "annotation_id", "annotator", "created_at", "updated_at", "lead_time", "agreement", "inner_id", "total_annotations",
-	"predictions", "file_upload", picture}
-
-// readStudioMin reads an annotation of a JSON_MIN export, or a row of a CSV export whose
-// cells are JSON or text. Its other fields are questions or data of the task.
-func readStudioMin(fields map[string]json.RawMessage) (t annotated) {
-	text := func(key string) string {
-		var s string
-		if json.Unmarshal(fields[key], &s) != nil {
-			s = strings.TrimSpace(string(fields[key]))
-		}
-		if s == "null" {
-			s = ""
-		}
-		return s
-	}
-	note := studioNote{Label: Label{Kind: labels.Labelled, By: studioAnnotator(fields["annotator"])}, chosen: make(map[string][]string), task: text("annotation_id") == ""}
-	for key := range fields {
-		if slices.Contains(notQuestions, key) || strings.HasPrefix(key, "ledg_") {
-			continue
-		}
-		if value := text(key); value != "" {
-			found := []string{value}
-			if several, ok := severalChoices(value); ok {
-				found = several
-			}
-			note.chosen[key] = found
-		}
-	}
-	t.image = StudioImage(fields)
-	if t.image.ID = datasets.Unguard(t.image.ID); len(note.chosen) == 0 {
-		return t // without an annotation
-	}
-	if note.At, note.err = parseTime(cmp.Or(text("updated_at"), text("created_at"))); note.err == nil && text("lead_time") != "" {
-		if note.Seconds, note.err = strconv.ParseFloat(text("lead_time"), 64); note.err != nil {
-			note.err = fmt.Errorf("lead_time is %q, want a number", text("lead_time"))
-		}
-		note.Seconds = max(note.Seconds, 0)
-	}
-	t.notes = []studioNote{note}
-	return t
-}
-
-// severalChoices reads the value of an annotation with more than one choice.
-func severalChoices(text string) ([]string, bool) {
-	var v choiceValue
-	var list []choiceValue
-	var names []string
-	switch {
-	case json.Unmarshal([]byte(text), &v) == nil && v.Choices != nil:
-		return v.Choices, true
-	case json.Unmarshal([]byte(text), &names) == nil:
-		return names, true
-	case json.Unmarshal([]byte(text), &list) == nil:
-		for _, v := range list {
-			names = append(names, v.Choices...)
-		}
-		return names, true
-	}
-	return nil, false
-}
-
-// readStudioRows reads a CSV or TSV export.
-func readStudioRows(name string) (tasks []annotated, err error) {
-	err = sheet.Read(name, maxFile, maxLine, func(head []string) error {
-		if !slices.Contains(head, "annotation_id") {
-			return fmt.Errorf("the columns are %q: it is no CSV export of Label Studio; other tables are of the format csv", head)
-		}
-		return nil
-	}, func(r sheet.Row) error {
-		fields := make(map[string]json.RawMessage)
-		for _, name := range r.Head() {
-			raw, err := json.Marshal(r.Raw(name))
-			if err != nil {
-				return err
-			}
-			fields[name] = raw
-		}
-		t := readStudioMin(fields)
-		if t.where = r.Where; r.Err != nil {
-			t.notes = []studioNote{{err: r.Err}}
-		}
-		if tasks = append(tasks, t); len(tasks) > maxLabels {
-			return fmt.Errorf("%s: more than %d annotations", r.Where, maxLabels)
-		}
-		return nil
-	})
-	return tasks, err
 }

@@ -33,7 +33,7 @@ func large(t *testing.T, f Format, n int) string {
 			fmt.Fprintf(&b, format+"\n", i)
 		}
 	}
-	name := map[Format]string{CSV: "a.csv", LabelStudio: "a.json", CVAT: "a.xml", FiftyOne: "labels.json"}[f]
+	name := map[Format]string{CSV: "a.csv", LabelStudio: "a.json", CVAT: "a.xml"}[f]
 	switch f {
 	case CSV:
 		b.WriteString("id,label\n")
@@ -46,16 +46,9 @@ func large(t *testing.T, f Format, n int) string {
 		b.WriteString("<annotations>\n")
 		each(`<image name="d/%d.png"><tag label="cat"/></image>`)
 		b.WriteString("</annotations>\n")
-	case FiftyOne:
-		b.WriteString("{\"classes\": [\"cat\"],\n\"labels\": {\n")
-		each(`"d/%d": 0`)
-		b.WriteString("}}")
 	}
 	path := filepath.Join(dir, name)
 	fatal.If(t, os.WriteFile(path, b.Bytes(), 0o666))
-	if f == FiftyOne {
-		return dir
-	}
 	return path
 }
 
@@ -69,7 +62,7 @@ func TestLargeExports(t *testing.T) {
 		files[fmt.Sprintf("d/%d.png", i)] = &fstest.MapFile{Data: []byte("\x89PNG\r\n\x1a\n")}
 	}
 	d, _ := fatal.Get2(datasets.Folder(files, datasets.Options{Classes: []string{"cat", "dog"}}))(t)
-	for _, f := range []Format{CSV, LabelStudio, CVAT, FiftyOne} {
+	for _, f := range []Format{CSV, LabelStudio, CVAT} {
 		t.Run(string(f), func(t *testing.T) {
 			short, long := imports(t, d, f, few), imports(t, d, f, many)
 			if long > limit && long > worst*short {
@@ -150,24 +143,20 @@ func TestBombs(t *testing.T) {
 		})
 	}
 	sparse := filepath.Join(t.TempDir(), "large.csv")
-	fatal.If(t, os.WriteFile(sparse, []byte("id,label,annotation_id\n"), 0o666))
+	fatal.If(t, os.WriteFile(sparse, []byte("id,label\n"), 0o666))
 	if err := os.Truncate(sparse, 200<<20); err != nil {
 		t.Skip(err)
 	}
+	if _, err := Read(t.Context(), CSV, sparse, ReadOptions{}); !errors.Is(err, regular.ErrSize) {
+		t.Errorf("a line without end: %v", err)
+	}
 	for _, f := range []Format{CSV, LabelStudio} {
-		if _, err := Read(t.Context(), f, sparse, ReadOptions{}); !errors.Is(err, regular.ErrSize) {
-			t.Errorf("%s: a line without end: %v", f, err)
-		}
 		if _, err := os.Stat("/dev/zero"); err == nil {
 			if _, err := Read(t.Context(), f, "/dev/zero", ReadOptions{}); !errors.Is(err, regular.ErrKind) {
 				t.Errorf("%s: a device: %v", f, err)
 			}
 		}
 	}
-	dir := t.TempDir()
-	deep := `{"classes": [], "labels": {"a": ` + strings.Repeat(`{"label": `, 5000) + "0" + strings.Repeat("}", 5002)
-	fatal.If(t, os.WriteFile(filepath.Join(dir, "labels.json"), []byte(deep), 0o666))
-	fatal.Says(t, fatal.Err(Read(t.Context(), FiftyOne, dir, ReadOptions{Strict: true})), "want an index or a name")
 	d := &datasets.Dataset{Domains: []string{"d"}}
 	if _, err := NewMatcher(d, nil).Match(Label{Path: strings.Repeat("a/", 1<<20)}); err == nil {
 		t.Error("a path of a megabyte is found")

@@ -78,11 +78,9 @@ func TestPeoplesFiles(t *testing.T) {
 		{LabelStudio, people("uploads.json"), "north/cat/only here.jpg=cat", ""},
 		{LabelStudio, people("two-questions.json"), "north/cat/cat_0.jpg=cat", ""},
 		{LabelStudio, people("empty-annotation.json"), "north/cat/cat_0.jpg=cat", "FILE (task 2 of the file): the annotation of label-studio user 1 has 0 choices, want one"},
-		{LabelStudio, people("min-other-name.json"), "north/cat/cat_0.jpg=cat", ""},
-		{LabelStudio, people("other-name.csv"), "north/cat/cat_0.jpg=cat", ""},
-		{LabelStudio, put("quality.json", `[{"image":"north/cat/cat_0.jpg","species":"cat","quality":"blurred","annotation_id":1},
-{"image":"north/cat/cat_1.jpg","species":"cow","quality":"sharp","annotation_id":2},
-{"photo":"C:\\photos\\south\\cat\\cat_0.jpg","notes":"seen at 5.30","species":{"choices":["dog"]},"annotation_id":3}]`), two,
+		{LabelStudio, put("quality.json", `[{"data":{"image":"north/cat/cat_0.jpg"},"annotations":[{"result":[{"type":"choices","from_name":"species","value":{"choices":["cat"]}},{"type":"choices","from_name":"quality","value":{"choices":["blurred"]}}]}]},
+{"data":{"image":"north/cat/cat_1.jpg"},"annotations":[{"result":[{"type":"choices","from_name":"species","value":{"choices":["cow"]}}]}]},
+{"data":{"notes":"seen at 5.30","photo":"C:\\photos\\south\\cat\\cat_0.jpg"},"annotations":[{"result":[{"type":"choices","from_name":"species","value":{"choices":["dog"]}}]}]}]`), two,
 			`FILE (task 2 of the file): class "cow" is none of cat, dog`},
 		{CSV, people("mac.csv"), two, ""},
 		{CSV, people("tabs.csv"), "north/cat/cat_0.jpg=cat", ""},
@@ -111,10 +109,6 @@ func TestPeoplesFiles(t *testing.T) {
 {"image_id": 9, "category_id": 1}, {"image_id": 9, "category_id": 2}, {"image_id": 9, "category_id": 5}, {"image_id": 11, "category_id": 2}],
 "categories": [{"id": 1, "name": "cat"}, {"id": 2, "name": "dog"}]}`), two,
 			"FILE (annotation 6): category_id 5 is none of the 2 categories; FILE (north/cat/cat_1.jpg): north/cat/cat_1.jpg has 2 classes, cat, dog, want one; FILE: 1 annotations are of an image_id that no image has"},
-		{Datumaro, put("default.json", `{"categories": {"label": {"labels": [{"name": "cat", "parent": ""}, {"name": "dog"}]}}, "items": [
-{"id": "north/cat/cat_0", "annotations": [{"type": "label", "label_id": 0}], "image": {"path": "north/cat/cat_0.jpg"}},
-{"id": "south/cat/cat_0", "annotations": [{"type": "bbox", "label_id": 0}, {"type": "label", "label_id": 1}]},
-{"id": "north/cat/cat_1", "annotations": [{"type": "label", "label_id": 4}]}]}`), two, "FILE (north/cat/cat_1): label_id 4 of 2 labels"},
 	} {
 		got, left := taken(t, c.f, c.name, d, ReadOptions{})
 		if got != c.want || strings.Join(left, "; ") != c.left {
@@ -135,7 +129,7 @@ func TestStudioQuestions(t *testing.T) {
 	t.Parallel()
 	_, d := peoplesPhotos(t)
 	name := filepath.Join(t.TempDir(), "a.json")
-	text := `[{"image":"north/cat/cat_0.jpg","first":"cat","second":"dog","annotation_id":1}]`
+	text := `[{"data":{"image":"north/cat/cat_0.jpg"},"annotations":[{"result":[{"type":"choices","from_name":"first","value":{"choices":["cat"]}},{"type":"choices","from_name":"second","value":{"choices":["dog"]}}]}]}]`
 	fatal.If(t, os.WriteFile(name, []byte(text), 0o666))
 	for question, want := range map[string]string{"first": "north/cat/cat_0.jpg=cat", "second": "north/cat/cat_0.jpg=dog"} {
 		if got, _ := taken(t, LabelStudio, name, d, ReadOptions{Question: question}); got != want {
@@ -193,7 +187,6 @@ func TestNothingRead(t *testing.T) {
 		{CVAT, "a.xml", `<annotations><image name="x.png"/></annotations>`, "looked for annotations.xml with tags"},
 		{COCO, "c.json", `{"images":[{"id":1,"file_name":"x.png"}]}`, "looked for annotations with image_id"},
 		{COCO, "d.json", `[1]`, "it is no coco file"},
-		{Datumaro, "e.json", `{"items":[]}`, "looked for items"},
 		{Folder, "tree/readme.txt", "x", "looked for images in class folders"},
 	} {
 		path := filepath.Join(dir, filepath.FromSlash(c.name))

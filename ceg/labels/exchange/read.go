@@ -3,16 +3,13 @@ package exchange
 import (
 	"archive/zip"
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/hex"
-	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"math"
 	"os"
 	"path"
@@ -28,25 +25,17 @@ import (
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
-// lookedFor says what each format is searched for.
-var lookedFor = map[Format]string{
-	CSV:         "rows with a class in the column label (or class), or with skipped, unsure or bad in the column flag",
-	LabelStudio: "tasks with annotations that choose a class",
-	CVAT:        "annotations.xml with tags, synsets.txt with lists of images, or images in class folders",
-	FiftyOne:    "labels.json with labels, or images in class folders",
-	Folder:      "images in class folders",
-	COCO:        "annotations with image_id and category_id",
-	Datumaro:    "items with annotations of type label",
-}
-
 // Read reads a tool's export: a file for CSV and Label Studio, a zip archive, a folder or the
-// file of annotations for CVAT, COCO and Datumaro, a folder for the others. It is an error if there is no
-// label in it.
+// file of annotations for CVAT and COCO, a folder for class folders. It is an error if there is
+// no label in it.
 func Read(ctx context.Context, f Format, name string, o ReadOptions) (*Import, error) {
 	im := &Import{f: f, o: o}
-	err := im.read(ctx, name)
+	err := foreign.Check(name, formats[f].accepts...)
+	if err == nil {
+		err = im.read(ctx, name)
+	}
 	if err == nil && len(im.Labels)+len(im.Left) == 0 {
-		err = fmt.Errorf("%s: there is no label in it; looked for %s", name, lookedFor[f])
+		err = fmt.Errorf("%s: there is no label in it; looked for %s", name, formats[f].holds)
 	}
 	if err != nil {
 		return nil, err
@@ -54,16 +43,7 @@ func Read(ctx context.Context, f Format, name string, o ReadOptions) (*Import, e
 	return im, nil
 }
 
-// accepts are the formats of files that each format is.
-var accepts = map[Format][]foreign.Format{
-	CSV:         {foreign.Camtrap},
-	LabelStudio: {foreign.LabelStudio}, CVAT: {foreign.CVAT, foreign.Zip}, COCO: {foreign.COCO, foreign.Zip}, Datumaro: {foreign.Datumaro, foreign.Zip},
-}
-
 func (im *Import) read(ctx context.Context, name string) error {
-	if err := foreign.Check(name, accepts[im.f]...); err != nil {
-		return err
-	}
 	switch im.f {
 	case CSV:
 		return im.readCSV(name)
@@ -74,50 +54,50 @@ func (im *Import) read(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	ext := strings.ToLower(filepath.Ext(name))
-	var fsys fs.FS
-	switch {
-	case info.IsDir():
+	if info.IsDir() {
 		root, err := os.OpenRoot(name) // a link out of it is not followed
 		if err != nil {
 			return err
 		}
 		defer root.Close()
-		fsys = root.FS()
-	case im.f == CVAT && ext == ".xml", (im.f == COCO || im.f == Datumaro) && ext == ".json":
-		file, err := regular.Open(name, maxFile)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		if ext == ".xml" {
-			return im.readCVATXML(file, name)
-		}
-		return im.readJSON(file, name)
-	case im.f == CVAT || im.f == COCO || im.f == Datumaro:
-		file, err := regular.Open(name, math.MaxInt64)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		z, err := zip.NewReader(file, info.Size())
-		if err == nil {
-			err = checkInflated(z, info.Size())
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		fsys = z
-	default:
+		return im.readFolder(ctx, root.FS(), name)
+	}
+	if im.f == Folder {
 		return fmt.Errorf("%s: want the folder that was exported", name)
 	}
+	alone := strings.EqualFold(filepath.Ext(name), formats[im.f].file)
+	limit := int64(math.MaxInt64)
+	if alone {
+		limit = maxFile
+	}
+	file, err := regular.Open(name, limit)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	switch {
+	case alone && im.f == CVAT:
+		return im.readCVATXML(file, name)
+	case alone:
+		return im.readCOCO(file, name)
+	}
+	z, err := zip.NewReader(file, info.Size())
+	if err == nil {
+		err = checkInflated(z, info.Size())
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return im.readFolder(ctx, z, name)
+}
+
+// readFolder reads a folder or an archive.
+func (im *Import) readFolder(ctx context.Context, fsys fs.FS, name string) error {
 	switch im.f {
-	case FiftyOne:
-		return im.readFiftyOne(ctx, inside(fsys, "labels.json"), name)
 	case CVAT:
 		return im.readCVAT(ctx, inside(fsys, "annotations.xml", "synsets.txt"), name)
-	case COCO, Datumaro:
-		return im.readJSONs(ctx, fsys, name)
+	case COCO:
+		return im.readCOCOs(ctx, fsys, name)
 	}
 	return im.readTree(ctx, fsys, name)
 }
@@ -220,79 +200,6 @@ func imageDigest(fsys fs.FS, p string) (sum string, isImage bool, err error) {
 		return "", false, err
 	}
 	return hex.EncodeToString(h.Sum(nil)), true, nil
-}
-
-// readFiftyOne reads labels.json and the images of data/, or class folders where there
-// is no labels.json.
-func (im *Import) readFiftyOne(ctx context.Context, fsys fs.FS, name string) error {
-	text, err := regular.ReadFS(fsys, "labels.json", maxFile)
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return im.readTree(ctx, fsys, name)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	where := filepath.Join(name, "labels.json")
-	var v struct {
-		Classes []string                   `json:"classes"`
-		Labels  map[string]json.RawMessage `json:"labels"` // by file name without extension
-	}
-	if err := json.Unmarshal(text, &v); err != nil {
-		return fmt.Errorf("%s: %w", where, err)
-	}
-	if v.Labels == nil {
-		return fmt.Errorf("%s: labels: want an object", where)
-	}
-	files := make(map[string]string)
-	err = walk(ctx, fsys, name, func(p string) error {
-		if rel, ok := strings.CutPrefix(p, "data/"); ok {
-			files[strings.TrimSuffix(rel, path.Ext(rel))] = p
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for _, stem := range slices.Sorted(maps.Keys(v.Labels)) {
-		a := Label{Path: stem, Kind: labels.Labelled, Where: fmt.Sprintf("%s (%s)", where, stem)}
-		if a.Class, err = fiftyOneClass(v.Labels[stem], v.Classes); err == nil && a.Class == "" {
-			continue
-		}
-		if file, ok := files[stem]; err == nil && ok {
-			a.Path = strings.TrimPrefix(file, "data/")
-			a.Digest, _, err = imageDigest(fsys, file)
-		}
-		if err := im.take(a, err); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// fiftyOneClass returns the class of a label: an index, a name, null, or an object with
-// a label and a confidence.
-func fiftyOneClass(raw json.RawMessage, classes []string) (string, error) {
-	var index *int
-	var text string
-	var object struct {
-		Label json.RawMessage `json:"label"`
-	}
-	switch {
-	case json.Unmarshal(raw, &index) == nil:
-		if index == nil {
-			return "", nil
-		}
-		if *index < 0 || *index >= len(classes) {
-			return "", fmt.Errorf("label %d of %d classes", *index, len(classes))
-		}
-		return classes[*index], nil
-	case json.Unmarshal(raw, &text) == nil:
-		return text, nil
-	case json.Unmarshal(raw, &object) == nil && object.Label != nil && object.Label[0] != '{':
-		return fiftyOneClass(object.Label, classes)
-	}
-	return "", fmt.Errorf("label %.60s, want an index or a name", raw)
 }
 
 // readCVAT reads an archive of ImageNet 1.0, with images or without, of Ultralytics

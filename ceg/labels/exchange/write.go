@@ -94,8 +94,6 @@ func Write(ctx context.Context, f Format, out string, items []Item, o Options) (
 		notes, err = writeLabelStudio(ctx, part, items, o)
 	case CVAT:
 		notes, err = writeCVAT(ctx, part, items, o)
-	case FiftyOne:
-		notes, err = writeFiftyOne(ctx, part, items, o)
 	case Folder:
 		err = writeFolder(ctx, part, items, o)
 	}
@@ -147,7 +145,7 @@ func copyImage(ctx context.Context, v Item, o Options, dir, name string) error {
 }
 
 // writeFolder writes domain/class/image, and domain/_unlabeled/image for images without a class,
-// as for data sets of folders, FiftyOne's and torchvision's class folders.
+// as for data sets of folders, and the class folders of FiftyOne and torchvision.
 func writeFolder(ctx context.Context, dir string, items []Item, o Options) error {
 	used := newUsed()
 	for _, v := range items {
@@ -184,41 +182,6 @@ func (u usedNames) name(name, sum string) string {
 	}
 	u[strings.ToLower(name)] = true
 	return name
-}
-
-// writeFiftyOne writes data/ and labels.json.
-func writeFiftyOne(ctx context.Context, dir string, items []Item, o Options) ([]string, error) {
-	type file struct {
-		Classes []string       `json:"classes"`
-		Labels  map[string]any `json:"labels"`
-	}
-	list := file{Classes: o.Classes, Labels: make(map[string]any)}
-	number := make(map[string]int)
-	for i, class := range o.Classes {
-		number[class] = i
-	}
-	stems := newUsed()
-	for _, v := range items {
-		// Labels are found by path without extension, so these paths must differ.
-		ext := path.Ext(v.ID)
-		sum, err := o.digest(v)
-		if err != nil {
-			return nil, err
-		}
-		stem := stems.name(strings.TrimSuffix(v.ID, ext)+"/", sum)
-		stem = strings.ReplaceAll(strings.TrimSuffix(stem, "/"), "/-", "-")
-		if err := copyImage(ctx, v, o, dir, path.Join("data", stem+ext)); err != nil {
-			return nil, err
-		}
-		list.Labels[stem] = nil
-		if v.Class != "" {
-			list.Labels[stem] = number[v.Class]
-		}
-	}
-	if err := writeJSON(filepath.Join(dir, "labels.json"), list); err != nil {
-		return nil, err
-	}
-	return []string{`in Python: fiftyone.Dataset.from_dir(dataset_dir=DIR, dataset_type=fiftyone.types.FiftyOneImageClassificationDataset)`}, nil
 }
 
 // writeCVAT writes images.zip for a new task, labels.json for its label constructor, and
