@@ -142,7 +142,7 @@ func (f *labelFlags) check(cmd *cobra.Command) error {
 			}
 		}
 	}
-	if err := f.checkPlace(cmd); err != nil {
+	if err := f.checkAddress(cmd); err != nil {
 		return err
 	}
 	if _, err := labels.ParseRule(cmp.Or(f.rule, labels.Newest.String())); err != nil {
@@ -199,7 +199,7 @@ func (f *labelFlags) run(cmd *cobra.Command) error {
 	if f.blind {
 		name += "#" + url.PathEscape(strings.Join(f.by, ","))
 	}
-	place, running, alive, release, err := f.claim(ctx, name)
+	running, alive, release, err := f.claim(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -212,15 +212,15 @@ func (f *labelFlags) run(cmd *cobra.Command) error {
 		}
 		return nil
 	case f.stop:
-		if err := place.Stop(ctx); err != nil {
+		if err := page.Stop(ctx, name); err != nil {
 			return err
 		}
 		f.progress("stopped the server of %s\n", path)
 		return nil
 	case alive && cmd.Flags().Changed("by") && !slices.Equal(running.By, f.by):
 		return fmt.Errorf("process %d serves %s for %s: stop it with --stop before %s labels, or let %[4]s label without seeing other labels (--blind)", running.Process, path, strings.Join(running.By, ", "), strings.Join(f.by, ", "))
-	case alive && cmd.Flags().Changed("listen") && place.Host != f.host:
-		return fmt.Errorf("process %d serves %s at %s: stop it with --stop before you serve at another address", running.Process, path, cmp.Or(place.Host, "the loopback"))
+	case alive && cmd.Flags().Changed("listen") && running.Host != f.host:
+		return fmt.Errorf("process %d serves %s at %s: stop it with --stop before you serve at another address", running.Process, path, cmp.Or(running.Host, "the loopback"))
 	case alive && f.dir == "" && f.data.classes != "":
 		if classes, err := datasets.ReadClasses(f.data.classes); err != nil {
 			return usagef("--classes: %w", err)
@@ -232,7 +232,7 @@ func (f *labelFlags) run(cmd *cobra.Command) error {
 		if err := f.setRule(); err != nil { // the server takes it up
 			return err
 		}
-		f.already(place, running)
+		f.already(running)
 		return nil
 	case f.detach:
 		return f.background(ctx, name)
@@ -246,7 +246,7 @@ func (f *labelFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	o.Ledger.Noted(func(note string) { f.progress("%s\n", note) })
-	l, place, err := f.open(name)
+	l, running, err := f.open(name, o.Classes)
 	if l == nil {
 		return err
 	}
@@ -254,7 +254,7 @@ func (f *labelFlags) run(cmd *cobra.Command) error {
 		f.progress("%v\n", err)
 	}
 	defer l.Close()
-	o.Place = place
+	o.Running = running
 	s, err := page.New(o)
 	if err != nil {
 		return err
@@ -265,7 +265,7 @@ func (f *labelFlags) run(cmd *cobra.Command) error {
 		what = "one link per annotator"
 	}
 	f.progress("labels of %s are saved in %s\n%s; Ctrl-C stops the server, and nothing is lost\n", strings.Join(f.by, ", "), path, what)
-	f.links(place, f.by)
+	f.links(running)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() { // a server in the background ends with the folder that it writes to, and that of a run with the run

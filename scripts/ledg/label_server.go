@@ -24,23 +24,18 @@ import (
 
 // claim makes this process the one that serves name, unless one serves it or is about to.
 // To end a server, or to start one in the background, nothing is claimed.
-func (f *labelFlags) claim(ctx context.Context, name string) (place page.Place, running page.Running, alive bool, release func() error, err error) {
+func (f *labelFlags) claim(ctx context.Context, name string) (running page.Running, alive bool, release func() error, err error) {
 	release = func() error { return nil }
 	for begun, reported := time.Now(), false; ; {
-		place = page.Remembered(name)
-		running, alive = place.Alive(ctx)
-		if alive || f.stop || f.detach {
-			return place, running, alive, release, nil
+		if running, alive = page.Serving(name); alive || f.stop || f.detach {
+			return running, alive, release, nil
 		}
 		free, ok, err := page.Claim(name)
 		if err != nil { // Listen says so, and it is served all the same
-			return place, running, false, release, nil
+			return running, false, release, nil
 		}
 		if ok {
-			release = free
-			place = page.Remembered(name) // another one may have come and gone
-			running, alive = place.Alive(ctx)
-			return place, running, alive, release, nil
+			return running, false, free, nil
 		}
 		if !reported && time.Since(begun) > 3*time.Second {
 			reported = true
@@ -48,14 +43,14 @@ func (f *labelFlags) claim(ctx context.Context, name string) (place page.Place, 
 		}
 		select {
 		case <-ctx.Done():
-			return place, running, false, release, context.Cause(ctx)
+			return running, false, release, context.Cause(ctx)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
 }
 
-// checkPlace validates the address of the page.
-func (f *labelFlags) checkPlace(cmd *cobra.Command) error {
+// checkAddress validates the address of the page.
+func (f *labelFlags) checkAddress(cmd *cobra.Command) error {
 	if (f.cert == "") != (f.key == "") {
 		return usagef("--tls-cert and --tls-key: give both, such as --tls-cert cert.pem --tls-key key.pem")
 	}
@@ -82,17 +77,17 @@ func (f *labelFlags) checkPlace(cmd *cobra.Command) error {
 	return nil
 }
 
-// open listens. The error beside a listener is a note.
-func (f *labelFlags) open(name string) (net.Listener, page.Place, error) {
-	want := page.Place{Host: f.host, Port: f.port, TLS: f.encrypt != nil}
+// open listens, for a page with classes. The error beside a listener is a note.
+func (f *labelFlags) open(name string, classes []string) (net.Listener, page.Running, error) {
+	want := page.Running{Address: page.Address{Host: f.host, Port: f.port, TLS: f.encrypt != nil}, By: f.by, Classes: classes}
 	if ip := net.ParseIP(f.host); want.TLS && ip != nil && ip.IsUnspecified() {
 		if names := f.encrypt.Certificates[0].Leaf.DNSNames; len(names) > 0 && !strings.HasPrefix(names[0], "*") {
 			want.Name = names[0] // browsers accept it by that alone
 		}
 	}
-	l, place, err := page.Listen(name, want)
+	l, running, err := page.Listen(name, want)
 	if l == nil {
-		return nil, place, fmt.Errorf("--listen %s, --port %d: %w", cmp.Or(f.host, "127.0.0.1"), f.port, err)
+		return nil, running, fmt.Errorf("--listen %s, --port %d: %w", cmp.Or(f.host, "127.0.0.1"), f.port, err)
 	}
 	if at := l.Addr().(*net.TCPAddr); f.host != "" && at.IP.IsLoopback() {
 		f.progress("%s is %s, the loopback address, which other machines cannot reach; --listen 0.0.0.0 listens on all addresses\n", f.host, at.IP)
@@ -100,25 +95,25 @@ func (f *labelFlags) open(name string) (net.Listener, page.Place, error) {
 	if want.TLS {
 		l = tls.NewListener(l, f.encrypt)
 	}
-	return l, place, err
+	return l, running, err
 }
 
 // already says that a server runs, and where.
-func (f *labelFlags) already(place page.Place, running page.Running) {
+func (f *labelFlags) already(running page.Running) {
 	f.progress("process %d serves %s already, for %s; --stop ends it\n", running.Process, filepath.Join(f.ledger, labels.File), strings.Join(running.By, ", "))
-	f.links(place, running.By)
+	f.links(running)
 }
 
 // links prints the address of each annotator's page, and warns where others can read it.
-func (f *labelFlags) links(place page.Place, by []string) {
-	if ip := net.ParseIP(place.Host); place.Host != "" && !place.TLS && (ip == nil || !ip.IsLoopback()) {
+func (f *labelFlags) links(running page.Running) {
+	if ip := net.ParseIP(running.Host); running.Host != "" && !running.TLS && (ip == nil || !ip.IsLoopback()) {
 		f.progress("warning: others on the network can read the links and labels; --tls-cert and --tls-key encrypt them\n")
 	}
-	for _, name := range by {
-		if len(by) > 1 {
-			f.stdout("%s\t%s\n", name, place.Address(name))
+	for _, name := range running.By {
+		if len(running.By) > 1 {
+			f.stdout("%s\t%s\n", name, running.Link(name))
 		} else {
-			f.stdout("%s\n", place.Address(name))
+			f.stdout("%s\n", running.Link(name))
 		}
 	}
 }
@@ -146,19 +141,18 @@ func (f *labelFlags) background(ctx context.Context, name string) error {
 	defer tick.Stop()
 	over, failed := false, error(nil)
 	for {
-		place := page.Remembered(name)
-		running, ok := place.Alive(ctx)
+		running, ok := page.Serving(name)
 		switch {
 		case ok && running.Process == process:
 			if err := os.Rename(log.Name(), saved); err != nil {
 				return err
 			}
 			f.progress("process %d serves %s; --stop ends it; it writes to %s\n", process, filepath.Join(f.ledger, labels.File), saved)
-			f.links(place, running.By)
+			f.links(running)
 			return nil
 		case ok && over && failed == nil:
 			os.Remove(log.Name()) // the process has logged only what is printed here
-			f.already(place, running)
+			f.already(running)
 			return nil
 		case over:
 			text, _ := regular.Read(log.Name(), 1<<20)

@@ -27,7 +27,7 @@ import (
 // newLabelStudioCommand returns the command that serves an ML backend for Label Studio.
 func newLabelStudioCommand() *cobra.Command {
 	var b studioBackend
-	var place labelFlags
+	var address labelFlags
 	cmd := &cobra.Command{
 		Use:         "studio RUN",
 		Annotations: map[string]string{guide: "labelling.md"},
@@ -70,22 +70,22 @@ Limits: one image and one choice per task; images up to 64 MB and 64 megapixels.
 				defer saying.Unlock()
 				fmt.Fprintln(cmd.ErrOrStderr(), cli.OneLine(fmt.Errorf(format, args...)))
 			}
-			place.progress = func(format string, args ...any) { b.log(strings.TrimSpace(format), args...) }
-			if err := place.checkPlace(cmd); err != nil {
+			address.progress = func(format string, args ...any) { b.log(strings.TrimSpace(format), args...) }
+			if err := address.checkAddress(cmd); err != nil {
 				return err
 			}
-			return b.serve(cmd, &place)
+			return b.serve(cmd, &address)
 		},
 	}
 	flags := cmd.Flags()
 	flags.IntVar(&b.every, "every", 0, "train after this many new labels (default on request)")
 	flags.StringVar(&b.strategy, "strategy", "", "query strategy that orders images; see ledg methods (default the run's)")
-	flags.StringVar(&place.listen, "listen", "", "network address, HOST or HOST:PORT (default this machine only)")
-	flags.IntVar(&place.port, "port", 0, "port (default the last one, or any)")
+	flags.StringVar(&address.listen, "listen", "", "network address, HOST or HOST:PORT (default this machine only)")
+	flags.IntVar(&address.port, "port", 0, "port (default the last one, or any)")
 	bound(flags, "[0, 1000000000]", "every")
 	bound(flags, "[0, 65535]", "port")
-	flags.StringVar(&place.cert, "tls-cert", "", "file of the TLS certificate, PEM")
-	flags.StringVar(&place.key, "tls-key", "", "file of the TLS key, PEM")
+	flags.StringVar(&address.cert, "tls-cert", "", "file of the TLS certificate, PEM")
+	flags.StringVar(&address.key, "tls-key", "", "file of the TLS key, PEM")
 	flags.StringArrayVar(&b.allow, "allow-host", nil, "also fetch images from this host or network; repeatable")
 	flags.StringVar(&b.backend, "backend", "", "backend that computes; see ledg backend --help (default auto)")
 	flags.StringVar(&b.cache, "cache", "", "folder of decoded images and features (default the user's cache folder)")
@@ -148,7 +148,7 @@ func (b *studioBackend) serve(cmd *cobra.Command, f *labelFlags) error {
 	if b.model, err = b.open(newest); err != nil {
 		return err
 	}
-	l, at, err := f.open(name)
+	l, at, err := f.open(name, d.Classes)
 	if l == nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (b *studioBackend) serve(cmd *cobra.Command, f *labelFlags) error {
 		b.log("%v", err)
 	}
 	defer l.Close()
-	address := at.Address("label-studio")
+	address := at.Link("label-studio")
 	u, err := url.Parse(address)
 	if err != nil {
 		return err

@@ -169,8 +169,8 @@ func visitsOf(dir string) int {
 
 // endOldPage ends the labelling page of a site that serves the images of an earlier visit.
 func endOldPage(cmd *cobra.Command, dir string) {
-	place := page.Remembered(filepath.Join(dir, labels.File))
-	if running, ok := place.Alive(cmd.Context()); ok && place.Stop(cmd.Context()) == nil {
+	ledger := filepath.Join(dir, labels.File)
+	if running, ok := page.Serving(ledger); ok && page.Stop(cmd.Context(), ledger) == nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "the labelling page of process %d did not know the new images and was stopped; %s starts it again\n", running.Process, shell.Line("ledg", "label", dir))
 	}
 }

@@ -61,14 +61,12 @@ func (p *runPage) show() {
 					p.mu.Lock()
 					training := p.training
 					p.mu.Unlock()
-					_ = p.place().Report(p.ctx, training) // to nobody before the page is served
+					_ = page.Report(filepath.Join(p.dir, labels.File), training) // the page shows less without
 				}
 			}
 		})
 	})
 }
-
-func (p *runPage) place() page.Place { return page.Remembered(filepath.Join(p.dir, labels.File)) }
 
 // observe notes the progress of the run.
 func (p *runPage) observe(e ceg.Event) {
@@ -90,8 +88,6 @@ func (p *runPage) observe(e ceg.Event) {
 func (p *runPage) close() {
 	p.cancel()
 	if p.work.Wait(); p.served {
-		if place := p.place(); place.Token != "" {
-			_ = place.Stop(context.Background()) // it may have stopped already
-		}
+		_ = page.Stop(context.Background(), filepath.Join(p.dir, labels.File)) // it may have stopped already
 	}
 }

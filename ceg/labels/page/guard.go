@@ -24,9 +24,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
 	a, rest, status := s.admit(r)
-	if status == http.StatusNotFound && s.control(w, r) {
-		return
-	}
 	if status != 0 {
 		h.Set("Connection", "close")
 		w.WriteHeader(status) // without a body
@@ -90,10 +87,10 @@ func (s *Server) ownName(r *http.Request) bool {
 	if name == "localhost" || name == "127.0.0.1" || name == "::1" {
 		return true
 	}
-	if s.o.Place.Host == "" || name == "" {
+	if s.o.Running.Host == "" || name == "" {
 		return false
 	}
 	at, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
 	ip := net.ParseIP(name)
-	return ip != nil && ok && ip.Equal(at.IP) || strings.EqualFold(name, s.o.Place.Host) || strings.EqualFold(name, s.o.Place.Name)
+	return ip != nil && ok && ip.Equal(at.IP) || strings.EqualFold(name, s.o.Running.Host) || strings.EqualFold(name, s.o.Running.Name)
 }

@@ -2,16 +2,11 @@ package page
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"path"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,7 +15,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/labels/review"
 	"github.com/ledg-go/ledg/datasets"
-	"github.com/ledg-go/ledg/datasets/regular"
 	"github.com/ledg-go/ledg/datasets/seed"
 )
 
@@ -119,34 +113,10 @@ func (v *reviews) duplicates() *finding[review.Pair] {
 			if err != nil {
 				return nil, err
 			}
-			return cachedPairs(m, func() ([]review.Pair, error) { return review.Duplicates(v.ctx, m, progress) })
+			return review.Duplicates(v.ctx, m, progress)
 		})
 	}
 	return v.pairs
-}
-
-// cachedPairs returns the near-duplicates that an earlier server found by equal features, or else
-// finds them and stores them in the user's cache folder. Another way to find them needs another
-// number in the name of the file.
-func cachedPairs(m head.Matrix, find func() ([]review.Pair, error)) (list []review.Pair, err error) {
-	h := sha256.New()
-	var row []byte
-	for i := range m.Rows {
-		row, _ = binary.Append(row[:0], binary.LittleEndian, m.Data[i*m.Stride:][:m.Cols])
-		h.Write(row)
-	}
-	file, noCache := CacheFile(fmt.Sprintf("/duplicates 2 %d %d %x", m.Rows, m.Cols, h.Sum(nil)), ".pairs")
-	if noCache == nil {
-		text, err := regular.Read(file, 1<<28)
-		beyond := func(p review.Pair) bool { return min(p.A, p.B) < 0 || max(p.A, p.B) >= m.Rows }
-		if err == nil && json.Unmarshal(text, &list) == nil && !slices.ContainsFunc(list, beyond) {
-			return list, nil
-		}
-	}
-	if list, err = find(); err == nil && noCache == nil {
-		_ = regular.WriteFile(file, func(w io.Writer) error { return json.NewEncoder(w).Encode(list) }) // found again without it
-	}
-	return list, err
 }
 
 // fewLabels is the minimum number of labels for cross-validation.

@@ -2,11 +2,11 @@ package page
 
 import (
 	"context"
-	"net/http"
-	"net/url"
+	"encoding/json"
 	"time"
 
 	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/datasets/regular"
 )
 
 // Run is the state of the run that the labels are for, as the page shows it when nothing is left
@@ -19,7 +19,7 @@ type Run struct {
 	Changed  int    `json:"changed,omitempty"`
 	// Active is true while a process trains, or waits for the labels in order to train. Training
 	// is its progress, such as "epoch 3 of 20", empty before the first epoch. The server sets
-	// both by what [Place.Report] reports.
+	// both by what [Report] reports.
 	Active   bool   `json:"active"`
 	Training string `json:"training,omitempty"`
 	// Next is the command to run next.
@@ -29,18 +29,20 @@ type Run struct {
 // reportTime is how long a report is valid: a process that has ended reports no more.
 const reportTime = 5 * time.Second
 
-// Report reports to the server at a place that this process trains the run, with its progress,
-// which may be empty. Repeat it every second.
-func (p Place) Report(ctx context.Context, training string) error {
-	return p.call(ctx, "report?"+url.Values{"training": {training}}.Encode(), new(struct{}))
+// report is what a process that trains a run stores for the server of its ledger.
+type report struct {
+	At       time.Time `json:"at"`
+	Training string    `json:"training"`
 }
 
-// report serves Place.Report.
-func (s *Server) report(r *http.Request) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.reported, s.training = time.Now(), text(r.URL.Query().Get("training"))
-	return struct{}{}, nil
+// Report reports to the server of a ledger that this process trains the run, with its progress,
+// which may be empty. Repeat it every second.
+func Report(ledger, training string) error {
+	file, err := CacheFile(ledger, ".training")
+	if err != nil {
+		return err
+	}
+	return store(file, report{time.Now(), training})
 }
 
 // runState returns the state of the run, or nil if the labels are not for a run.
@@ -53,10 +55,36 @@ func (s *Server) runState() *Run {
 	r := s.o.Run(last)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !r.Finished && !s.ending && time.Since(s.reported) < reportTime {
-		r.Active, r.Training = true, s.training
+	var now report
+	if _, err := load(s.o.Ledger.Path(), ".training", &now); err == nil && !r.Finished && !s.ending && time.Since(now.At) < reportTime {
+		r.Active, r.Training = true, text(now.Training)
 	}
 	return &r
+}
+
+// awaitStop waits until the server is asked to stop, tells its windows, and calls stop.
+func (s *Server) awaitStop(ctx context.Context, stop func()) {
+	if s.o.Running.file == "" {
+		return
+	}
+	for tick := time.Tick(stopPoll); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick:
+		}
+		var now Running
+		if data, err := regular.ReadPrivate(s.o.Running.file, maxStored); err != nil || json.Unmarshal(data, &now) != nil || now.Process != 0 {
+			continue
+		}
+		begun := time.Now()
+		s.mu.Lock()
+		s.ending = true
+		s.mu.Unlock()
+		s.waitForWindows(begun)
+		stop()
+		return
+	}
 }
 
 const (

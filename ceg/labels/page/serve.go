@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -20,43 +19,43 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// Place is the address of a ledger's page. A restarted server reuses its last address if the
+// Address is where a ledger's page is served. A restarted server reuses its last address if the
 // port is free, so that open pages continue. On another port it has a new token, since another
 // program may listen on the old one.
-type Place struct {
+type Address struct {
 	// Host is the name or IP address to listen at, empty for the loopback; Name is the public
 	// name, if different. TLS is true for an encrypted connection.
 	Host string `json:"host,omitempty"`
 	Name string `json:"name,omitempty"`
 	Port int    `json:"port"`
 	TLS  bool   `json:"tls,omitempty"`
-	// Token is the server's secret, by which programs of this user call it. Annotators' tokens
-	// are derived from it.
+	// Token is the server's secret, from which annotators' tokens are derived.
 	Token string `json:"token"`
 }
 
-// Address returns the address of an annotator's page.
-func (p Place) Address(by string) string {
-	return p.origin(cmp.Or(p.Name, p.dialled())) + "/" + tokenOf(p.Token, by) + "/"
+// Running is the last server of a ledger. Programs of the user know and stop it by this file in
+// the user's cache folder, and by the lock that the server holds.
+type Running struct {
+	Address
+	// Process is the server's; 0 if it was asked to stop, or has not begun.
+	Process int `json:"process,omitempty"`
+	// By lists its annotators, Classes its classes.
+	By      []string `json:"by,omitempty"`
+	Classes []string `json:"classes,omitempty"`
+
+	file string // empty if it cannot be stored
 }
 
-func (p Place) origin(host string) string {
-	scheme := "http"
-	if p.TLS {
+// Link returns the address of an annotator's page.
+func (a Address) Link(by string) string {
+	scheme, host := "http", cmp.Or(a.Name, a.Host)
+	if a.TLS {
 		scheme = "https"
 	}
-	return scheme + "://" + p.at(host)
-}
-
-// at returns a host with the port.
-func (p Place) at(host string) string { return net.JoinHostPort(host, strconv.Itoa(p.Port)) }
-
-// dialled is the host for connections from this machine.
-func (p Place) dialled() string {
-	if ip := net.ParseIP(p.Host); p.Host == "" || ip != nil && ip.IsUnspecified() {
-		return "127.0.0.1"
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
 	}
-	return p.Host
+	return scheme + "://" + net.JoinHostPort(host, strconv.Itoa(a.Port)) + "/" + tokenOf(a.Token, by) + "/"
 }
 
 // outward returns the IP address from which this machine reaches others, or its name.
@@ -69,9 +68,8 @@ func outward() string {
 	return name
 }
 
-// CacheFile returns the path of a server's cache file for a ledger, with the given suffix:
-// ".json" stores its place. The content is secret, so a folder that another user owns or can
-// write to is an error.
+// CacheFile returns the path of this machine's cache file for a ledger's server, with a suffix.
+// The content is secret, so a folder that another user owns or can write to is an error.
 func CacheFile(ledger, suffix string) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -98,31 +96,28 @@ func CacheFile(ledger, suffix string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s: %w; name a folder of your own in XDG_CACHE_HOME", dir, err)
 	}
-	return filepath.Join(dir, fmt.Sprintf("%x%s", sha256.Sum256([]byte(path)), suffix)), nil
+	host, _ := os.Hostname()
+	return filepath.Join(dir, fmt.Sprintf("%x%s", sha256.Sum256([]byte(host+"\x00"+path)), suffix)), nil
 }
 
-// Remembered returns the last place of a ledger's page; the zero Place if there is none, or if
-// another user could have written the file.
-func Remembered(ledger string) Place {
-	file, err := CacheFile(ledger, ".json")
+// maxStored is the largest size of a cache file, which has all classes, in bytes.
+const maxStored = 64 << 20
+
+// load reads a cache file, unless another user could have written it.
+func load(ledger, suffix string, into any) (file string, err error) {
+	if file, err = CacheFile(ledger, suffix); err != nil {
+		return "", err
+	}
+	data, err := regular.ReadPrivate(file, maxStored)
 	if err != nil {
-		return Place{}
+		return file, err
 	}
-	data, err := regular.ReadPrivate(file, 1<<10)
-	var p Place
-	if err != nil || json.Unmarshal(data, &p) != nil || len(p.Token) < minToken || strings.ContainsFunc(p.Token, func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') }) {
-		return Place{}
-	}
-	return p
+	return file, json.Unmarshal(data, into)
 }
 
-// remember is the counterpart of Remembered.
-func remember(ledger string, p Place) error {
-	file, err := CacheFile(ledger, ".json")
-	if err != nil {
-		return err
-	}
-	data, err := json.Marshal(p)
+// store replaces a cache file.
+func store(file string, v any) error {
+	data, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
@@ -140,79 +135,109 @@ func remember(ledger string, p Place) error {
 	return err
 }
 
+// Remembered returns the last server of a ledger; the zero Running if there is none, or if another
+// user could have written the file.
+func Remembered(ledger string) (r Running) {
+	file, err := load(ledger, ".json", &r)
+	if err != nil || len(r.Token) < minToken || strings.ContainsFunc(r.Token, func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') }) {
+		r = Running{}
+	}
+	r.file = file
+	return r
+}
+
 // Claim makes this process the only server of a ledger on this machine, until release is called
 // or it ends; ok is false if there is another.
 func Claim(ledger string) (release func() error, ok bool, err error) {
-	host, _ := os.Hostname()
-	file, err := CacheFile(ledger, "."+url.PathEscape(host)+".lock")
+	file, err := CacheFile(ledger, ".lock")
 	if err != nil {
 		return nil, false, err
 	}
 	lock := regular.NewLock(file)
-	ok, err = lock.TryLock()
+	if ok, err = lock.TryLock(); ok {
+		err = endProcess(ledger) // of a server that was killed
+	}
 	return lock.Close, ok, err
 }
 
-// Running describes a running server.
-type Running struct {
-	Process int
-	// By lists its annotators, Classes its classes.
-	By      []string
-	Classes []string
+// endProcess stores that no process serves a ledger.
+func endProcess(ledger string) error {
+	r := Remembered(ledger)
+	if r.Process == 0 {
+		return nil
+	}
+	r.Process = 0
+	return store(r.file, r)
 }
 
-// Alive returns the server at a place; ok is false if there is no response, or if it does not
-// accept the token.
-func (p Place) Alive(ctx context.Context) (r Running, ok bool) {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
-	err := p.call(ctx, "running", &r)
-	return r, err == nil
+// claimed reports whether a process on this machine has claimed a ledger.
+func claimed(ledger string) bool {
+	file, err := CacheFile(ledger, ".lock")
+	if err != nil {
+		return false
+	}
+	lock := regular.NewLock(file)
+	defer lock.Close()
+	free, err := lock.TryLock()
+	return !free && err == nil
 }
 
-// Stop stops the server at a place and waits for its end.
-func (p Place) Stop(ctx context.Context) error {
-	if err := p.call(ctx, "stop", new(struct{})); err != nil {
+// Serving returns the server of a ledger; ok is false if none runs.
+func Serving(ledger string) (r Running, ok bool) {
+	r = Remembered(ledger)
+	return r, r.Process != 0 && claimed(ledger)
+}
+
+// Stop asks the server of a ledger to stop, and waits for its end.
+func Stop(ctx context.Context, ledger string) error {
+	if err := endProcess(ledger); err != nil {
 		return err
 	}
 	for begun := time.Now(); time.Since(begun) < stopTimeout; time.Sleep(10 * time.Millisecond) {
-		if _, alive := p.Alive(ctx); !alive {
+		if !claimed(ledger) || ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
 	return fmt.Errorf("the server still runs after %v", stopTimeout)
 }
 
-// stopTimeout limits how long a stopping server waits for open requests.
-const stopTimeout = 10 * time.Second
+const (
+	// stopTimeout limits how long a stopping server waits for open requests.
+	stopTimeout = 10 * time.Second
+	// stopPoll is how often a server looks whether it is asked to stop.
+	stopPoll = 100 * time.Millisecond
+)
 
-// Listen opens a port at the host of want: want's port, or for port 0 the last one if free, or
-// any. The last token is reused with the same host and port.
-func Listen(ledger string, want Place) (net.Listener, Place, error) {
-	p := Remembered(ledger)
+// Listen opens a port at the host of want, for its annotators and classes: want's port, or for
+// port 0 the last one if free, or any. The last token is reused with the same host and port.
+func Listen(ledger string, want Running) (net.Listener, Running, error) {
+	last := Remembered(ledger)
 	listen := func(port int) (net.Listener, error) {
 		return net.Listen("tcp", net.JoinHostPort(cmp.Or(want.Host, "127.0.0.1"), strconv.Itoa(port)))
 	}
-	l, err := listen(cmp.Or(want.Port, p.Port))
+	l, err := listen(cmp.Or(want.Port, last.Port))
 	if err != nil && want.Port == 0 {
 		l, err = listen(0)
 	}
 	if err != nil {
-		return nil, p, err
+		return nil, last, err
 	}
 	at := l.Addr().(*net.TCPAddr)
-	want.Port, want.Token = at.Port, p.Token
+	want.Port, want.Token, want.Process, want.file = at.Port, last.Token, os.Getpid(), last.file
 	if at.IP.IsUnspecified() && want.Name == "" {
 		want.Name = outward()
 	}
-	if want != p {
+	if want.Address != last.Address {
 		want.Token = NewToken()
 	}
-	p = want
-	if err := remember(ledger, p); err != nil {
-		return l, p, fmt.Errorf("%w: %w", ErrForgotten, err)
+	if _, err = CacheFile(ledger, ""); err == nil {
+		err = store(want.file, want)
 	}
-	return l, p, nil
+	if err != nil {
+		want.file = ""
+		return l, want, fmt.Errorf("%w: %w", ErrForgotten, err)
+	}
+	return l, want, nil
 }
 
 // ErrForgotten is wrapped by Listen's error if the address cannot be stored: the server works,
@@ -226,9 +251,7 @@ const maxConnections = 256
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s.mu.Lock()
-	s.stop = cancel
-	s.mu.Unlock()
+	go s.awaitStop(ctx, cancel)
 	var open atomic.Int32
 	h := &http.Server{Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 2 * time.Minute,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10, ConnState: func(c net.Conn, state http.ConnState) {

@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,72 +20,49 @@ import (
 )
 
 // listen serves the page of a ledger in a folder until the test ends, or until it is stopped.
-func listen(t *testing.T) (ledger string, place page.Place, ended <-chan error) {
+func listen(t *testing.T) (ledger string, running page.Running, ended <-chan error) {
 	t.Helper()
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	root, dir := images(t, 1, 1), t.TempDir()
 	o := options(t, folder(t, root), root, dir, animals)
-	l, place := fatal.Get2(page.Listen(o.Ledger.Path(), page.Place{}))(t)
-	o.Place = place
+	release, ok := fatal.Get2(page.Claim(o.Ledger.Path()))(t)
+	if !ok {
+		t.Fatal("it is claimed already")
+	}
+	l, running := fatal.Get2(page.Listen(o.Ledger.Path(), page.Running{By: o.By, Classes: animals}))(t)
+	o.Running = running
 	s := fatal.Get(page.New(o))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- s.Serve(ctx, l) }()
+	go func() { done <- errors.Join(s.Serve(ctx, l), release()) }()
 	t.Cleanup(func() { cancel(); s.Close() })
-	return o.Ledger.Path(), place, done
+	return o.Ledger.Path(), running, done
 }
 
-// Another program on the last port does not learn the token, and a server that starts then has a
-// new token.
-func TestStrangerAtThePort(t *testing.T) {
-	ledger, place, ended := listen(t)
-	if r, ok := place.Alive(t.Context()); !ok || r.Process != os.Getpid() || len(r.Classes) != len(animals) {
+// A server is known to other programs until it is stopped. One that starts while another program
+// has its last port has a new token.
+func TestStop(t *testing.T) {
+	ledger, first, ended := listen(t)
+	if r, ok := page.Serving(ledger); !ok || r.Process != os.Getpid() || len(r.Classes) != len(animals) {
 		t.Fatalf("%+v, %v", r, ok)
 	}
-	fatal.If(t, place.Stop(t.Context()))
-	if err := <-ended; err != nil {
-		t.Fatal(err)
+	fatal.If(t, page.Stop(t.Context(), ledger))
+	fatal.If(t, <-ended)
+	if r, ok := page.Serving(ledger); ok {
+		t.Errorf("%+v still serves", r)
 	}
-	l, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", place.Port))
+	stranger, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", first.Port))
 	if err != nil {
 		t.Skip("the port was taken by somebody else:", err)
 	}
-	var mu sync.Mutex
-	var heard []string
-	stranger := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		data, _ := io.ReadAll(r.Body)
-		mu.Lock()
-		defer mu.Unlock()
-		heard = append(heard, fmt.Sprint(r.URL, r.Header, string(data)))
-		if len(heard)%2 == 0 {
-			http.Redirect(w, r, "/elsewhere/setup", http.StatusTemporaryRedirect)
-			return
-		}
-		w.Header().Set("Signature", r.Header.Get("Signature"))
-		fmt.Fprint(w, "{}")
-	})}
-	go stranger.Serve(l)
 	defer stranger.Close()
-	for range 4 {
-		if _, ok := page.Remembered(ledger).Alive(t.Context()); ok {
-			t.Error("a stranger is taken for the server")
-		}
-		if err := place.Stop(t.Context()); err == nil {
-			t.Error("a stranger was stopped")
-		}
+	l, next := fatal.Get2(page.Listen(ledger, page.Running{}))(t)
+	defer l.Close()
+	if next.Port == first.Port || next.Token == first.Token || page.Remembered(ledger).Address != next.Address {
+		t.Errorf("the new address is %+v, the old one %+v", next, first)
 	}
-	mu.Lock()
-	if text := strings.Join(heard, "\n"); len(heard) < 8 || strings.Contains(text, place.Token) {
-		t.Errorf("the stranger has heard the token %s, or nothing:\n%s", place.Token, text)
-	}
-	mu.Unlock()
-	again, next := fatal.Get2(page.Listen(ledger, page.Place{}))(t)
-	defer again.Close()
-	if next.Port == place.Port || next.Token == place.Token {
-		t.Errorf("the new place is %+v, the old one %+v", next, place)
-	}
-	if now := page.Remembered(ledger); now != next {
-		t.Errorf("remembered is %+v, want %+v", now, next)
+	if _, ok := page.Serving(ledger); ok {
+		t.Error("a process serves without a claim")
 	}
 }
 
@@ -95,7 +71,7 @@ func TestStrangerAtThePort(t *testing.T) {
 func TestPlantedPlace(t *testing.T) {
 	cache, ledger := t.TempDir(), filepath.Join(t.TempDir(), "labels.jsonl")
 	t.Setenv("XDG_CACHE_HOME", cache)
-	l, place := fatal.Get2(page.Listen(ledger, page.Place{}))(t)
+	l, place := fatal.Get2(page.Listen(ledger, page.Running{}))(t)
 	l.Close()
 	file := fatal.Get(page.CacheFile(ledger, ".json"))(t)
 	dir := filepath.Dir(file)
@@ -124,7 +100,7 @@ func TestPlantedPlace(t *testing.T) {
 		if known() {
 			t.Errorf("%s is believed", c.title)
 		}
-		l, again, err := page.Listen(ledger, page.Place{})
+		l, again, err := page.Listen(ledger, page.Running{})
 		if l != nil {
 			l.Close()
 		}
@@ -163,9 +139,10 @@ func TestClaim(t *testing.T) {
 // Connections that wait, and bodies that never end, keep nobody else out and are closed.
 func TestConnectionsAreBounded(t *testing.T) {
 	_, place, _ := listen(t)
+	client := http.Client{Timeout: 2 * time.Second}
 	half := fatal.Get(net.Dial("tcp4", fmt.Sprintf("127.0.0.1:%d", place.Port)))(t)
 	defer half.Close()
-	page := fatal.Get(url.Parse(place.Address("ann")))(t)
+	page := fatal.Get(url.Parse(place.Link("ann")))(t)
 	fmt.Fprintf(half, "POST %sact HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{", page.Path)
 	open := 0
 	for range 2000 {
@@ -184,7 +161,8 @@ func TestConnectionsAreBounded(t *testing.T) {
 		t.Skip("waits for the server's time limits")
 	}
 	for begun := time.Now(); ; time.Sleep(100 * time.Millisecond) {
-		if _, ok := place.Alive(t.Context()); ok {
+		if reply, err := client.Get(place.Link("ann")); err == nil {
+			reply.Body.Close()
 			break
 		}
 		if time.Since(begun) > 20*time.Second {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -62,8 +61,8 @@ type Options struct {
 	Again string
 	// FollowLinks shows images outside of Root behind symbolic links.
 	FollowLinks bool
-	// Place is the result of Listen; one without a token is the loopback, with a new token.
-	Place Place
+	// Running is the result of Listen; one without a token is the loopback, with a new token.
+	Running Running
 }
 
 // Server serves the page. It is safe for concurrent use.
@@ -78,7 +77,6 @@ type Server struct {
 	place    []int32 // of examples in rest, -1 for none
 	unknown  []int   // examples of rest in every domain
 	groups   [][]int // examples of every group; nil without
-	stop     func()
 
 	mu          sync.Mutex // guards the fields below
 	clients     map[string]*client
@@ -89,8 +87,6 @@ type Server struct {
 	aside       map[string]bool // leases of images set aside in the grid
 	searched    int64           // last event that was searched for predictions
 	silence     time.Duration   // time after which a silent window's leases end
-	reported    time.Time       // time of the last report of a training process
-	training    string          // its progress
 	ending      bool            // the server is about to stop
 }
 
@@ -113,8 +109,8 @@ func OpenLedger(dir string, d *datasets.Dataset, classes []string, rule labels.R
 
 // New returns a server. The caller closes it.
 func New(o Options) (*Server, error) {
-	if o.Place.Token == "" {
-		o.Place.Token = NewToken()
+	if o.Running.Token == "" {
+		o.Running.Token = NewToken()
 	}
 	if o.Tool == "" {
 		o.Tool = "ledg label"
@@ -126,8 +122,8 @@ func New(o Options) (*Server, error) {
 		return nil, errors.New("page: an annotator has no name")
 	case o.Blind && o.Rest:
 		return nil, errors.New("page: blind labels are for images that others have labelled, not for the rest")
-	case len(o.Place.Token) < minToken:
-		return nil, fmt.Errorf("page: the token has %d characters, want at least %d", len(o.Place.Token), minToken)
+	case len(o.Running.Token) < minToken:
+		return nil, fmt.Errorf("page: the token has %d characters, want at least %d", len(o.Running.Token), minToken)
 	}
 	if err := datasets.ValidClasses(o.Classes); err != nil {
 		return nil, err
@@ -138,7 +134,7 @@ func New(o Options) (*Server, error) {
 		s.class[name] = i
 	}
 	for _, by := range o.By {
-		a := &annotator{name: by, token: tokenOf(o.Place.Token, by), blind: o.Blind}
+		a := &annotator{name: by, token: tokenOf(o.Running.Token, by), blind: o.Blind}
 		if slices.ContainsFunc(s.people, func(b *annotator) bool { return b.name == by }) {
 			return nil, fmt.Errorf("page: the annotator %s is there twice", by)
 		}
@@ -171,7 +167,7 @@ func (s *Server) Close() error {
 }
 
 // Path returns the path of an annotator's page, with the token.
-func (s *Server) Path(by string) string { return "/" + tokenOf(s.o.Place.Token, by) + "/" }
+func (s *Server) Path(by string) string { return "/" + tokenOf(s.o.Running.Token, by) + "/" }
 
 func (s *Server) route() {
 	s.mux = http.NewServeMux()
@@ -219,18 +215,10 @@ func refuse(status int, format string, args ...any) error {
 	return &refusal{status, fmt.Sprintf(format, args...)}
 }
 
-// reply writes the result of f as JSON.
+// reply writes the result of f as JSON, or its error with an HTTP status.
 func reply(w http.ResponseWriter, f func(*http.Request) (any, error), r *http.Request) {
-	status, data := answer(f, r)
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	w.Write(data)
-}
-
-// answer returns the result of f as JSON, with an HTTP status.
-func answer(f func(*http.Request) (any, error), r *http.Request) (status int, data []byte) {
 	v, err := f(r)
-	status = http.StatusOK
+	status := http.StatusOK
 	var no *refusal
 	switch {
 	case errors.As(err, &no):
@@ -242,11 +230,13 @@ func answer(f func(*http.Request) (any, error), r *http.Request) (status int, da
 			status, v = http.StatusConflict, c.reply
 		}
 	}
-	data, err = json.Marshal(v)
+	data, err := json.Marshal(v)
 	if err != nil {
 		status, data = http.StatusInternalServerError, []byte(`{"error":"no reply can be made"}`)
 	}
-	return status, data
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	w.Write(data)
 }
 
 // setupReply has what stays constant while the server runs.
@@ -284,24 +274,3 @@ func (s *Server) setup(r *http.Request) (any, error) {
 
 // noneIsClass reports whether "none of these" is one of the classes, as for a site.
 func (s *Server) noneIsClass() bool { return slices.Contains(s.o.Classes, string(labels.None)) }
-
-// running serves the description of the running server to programs.
-func (s *Server) running(*http.Request) (any, error) {
-	return Running{os.Getpid(), s.o.By, s.o.Classes}, nil
-}
-
-// halt stops Serve.
-func (s *Server) halt(*http.Request) (any, error) {
-	s.mu.Lock()
-	stop, begun := s.stop, time.Now()
-	s.ending = stop != nil
-	s.mu.Unlock()
-	if stop == nil {
-		return nil, refuse(http.StatusNotFound, "this server is not stopped by a request")
-	}
-	time.AfterFunc(50*time.Millisecond, func() { // after the reply
-		s.waitForWindows(begun)
-		stop()
-	})
-	return struct{}{}, nil
-}

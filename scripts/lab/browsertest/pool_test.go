@@ -205,15 +205,15 @@ func serveFolder(root, ledger string) error {
 	if err != nil {
 		return err
 	}
-	listener, place, err := page.Listen(l.Path(), page.Place{})
+	listener, running, err := page.Listen(l.Path(), page.Running{})
 	if err != nil {
 		return err
 	}
-	s, err := page.New(page.Options{Title: "pictures", Data: d, Root: root, Classes: animals, Ledger: l, By: []string{"ann"}, Rest: true, Seed: 1, Place: place})
+	s, err := page.New(page.Options{Title: "pictures", Data: d, Root: root, Classes: animals, Ledger: l, By: []string{"ann"}, Rest: true, Seed: 1, Running: running})
 	if err != nil {
 		return err
 	}
-	fmt.Println(place.Address("ann"))
+	fmt.Println(running.Link("ann"))
 	if err := s.Serve(context.Background(), listener); err != http.ErrServerClosed {
 		return err
 	}

@@ -27,15 +27,15 @@ func TestEnd(t *testing.T) {
 	var mu sync.Mutex
 	run := page.Run{Next: "bin/ledg train --resume --out run"}
 	o.Run = func(int64) page.Run { mu.Lock(); defer mu.Unlock(); return run }
-	l, place := fatal.Get2(page.Listen(o.Ledger.Path(), page.Place{}))(t)
-	o.Place = place
+	l, running := fatal.Get2(page.Listen(o.Ledger.Path(), page.Running{}))(t)
+	o.Running = running
 	s := fatal.Get(page.New(o))(t)
 	defer s.Close()
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(context.Background(), l) }()
-	w.do(chromedp.Navigate(place.Address("ann")))
+	w.do(chromedp.Navigate(running.Link("ann")))
 	w.until(`document.getElementById("end-title").textContent === "Nothing to label" && document.getElementById("count").textContent === "you (ann): nothing to label"`)
-	fatal.If(t, place.Report(t.Context(), ""))
+	fatal.If(t, page.Report(o.Ledger.Path(), ""))
 	w.until(`document.getElementById("end-title").textContent === "Images are being chosen" && document.getElementById("end-text").textContent === "The run has not queried a label yet."`)
 	fatal.Get(o.Ledger.Query("run", 0, []labels.Question{{ID: d.Examples[0].ID}, {ID: d.Examples[1].ID}}))(t)
 	id := w.shown("")
@@ -52,10 +52,10 @@ func TestEnd(t *testing.T) {
 	}
 	end("All images are labelled", "2 images labelled. Every label is on disk. No training process", run.Next)
 	for training, want := range map[string]string{"": "It begins by itself. The result appears here. Labels that change now", "epoch 3 of 20": "Now: epoch 3 of 20. The result appears here. Labels that change now"} {
-		fatal.If(t, place.Report(t.Context(), training))
+		fatal.If(t, page.Report(o.Ledger.Path(), training))
 		end("Training is running", want, "")
 	}
-	fatal.If(t, place.Report(t.Context(), "estimating the accuracy: 1 of 9"))
+	fatal.If(t, page.Report(o.Ledger.Path(), "estimating the accuracy: 1 of 9"))
 	end("Training is running", "Now: estimating the accuracy: 1 of 9. The result appears here.", "")
 	if text := js[string](w, `document.getElementById("end-text").textContent`); strings.Contains(text, "next epoch") {
 		t.Errorf("after the last epoch: %s", text)
@@ -70,7 +70,7 @@ func TestEnd(t *testing.T) {
 	w.look("result")
 	set(page.Run{Finished: true, Changed: 1, Next: "bin/ledg extend run"})
 	end("Corrections are waiting", "has not used the changed labels of 1 image.", run.Next)
-	fatal.If(t, place.Stop(t.Context()))
+	fatal.If(t, page.Stop(t.Context(), o.Ledger.Path()))
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
