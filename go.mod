@@ -3,7 +3,6 @@ module github.com/ledg-go/ledg
 go 1.27.3
 
 require (
-	code.dny.dev/ssrf v0.2.0
 	codeberg.org/go-fonts/liberation v0.5.0
 	codeberg.org/go-pdf/fpdf v0.11.1
 	github.com/bep/imagemeta v1.0.1

@@ -42,13 +42,12 @@ run RUN-studio-N on all labels, and predictions then come from it. RUN is not mo
 After an interruption, the same command continues.
 
 Environment variables: LABEL_STUDIO_URL and LABEL_STUDIO_API_KEY let ledg read uploaded
-images and missed annotations. The key is sent to that address only. Other hosts need
---allow-host. BASIC_AUTH_USER and BASIC_AUTH_PASS require basic authentication, which
-Label Studio needs in its model settings, and as a header of the project's webhook.
+images and missed annotations. The key is sent to that address only, and images of no
+other address are read. The printed address is a secret: it is all that a backend needs.
 Label Studio 1.23 reaches a backend in a private network only if it runs with
 ML_BLOCK_LOCAL_IP=false and SSRF_PROTECTION_ENABLED=false.
 
-Limits: one image and one choice per task; images up to 64 MB and 64 megapixels.`,
+Limits: one image of RUN and one choice per task; images up to 64 MB.`,
 		Example: `  ledg label studio runs/mine
   ledg label studio runs/mine --every 20 --port 9090
   ledg label studio runs/mine --listen 0.0.0.0:9090`,
@@ -86,7 +85,6 @@ Limits: one image and one choice per task; images up to 64 MB and 64 megapixels.
 	bound(flags, "[0, 65535]", "port")
 	flags.StringVar(&address.cert, "tls-cert", "", "file of the TLS certificate, PEM")
 	flags.StringVar(&address.key, "tls-key", "", "file of the TLS key, PEM")
-	flags.StringArrayVar(&b.allow, "allow-host", nil, "also fetch images from this host or network; repeatable")
 	flags.StringVar(&b.backend, "backend", "", "backend that computes; see ledg backend --help (default auto)")
 	flags.StringVar(&b.cache, "cache", "", "folder of decoded images and features (default the user's cache folder)")
 	return cmd
@@ -98,7 +96,6 @@ type studioBackend struct {
 	backend, cache string
 	strategy       string
 	every          int
-	allow          []string
 	log            func(format string, args ...any)
 
 	data   *datasets.Dataset
@@ -116,8 +113,7 @@ type studioBackend struct {
 // options returns the server's options that do not depend on the data set.
 func (b *studioBackend) options() studio.Options {
 	return studio.Options{Model: func() studio.Model { b.mu.Lock(); defer b.mu.Unlock(); return b.model }, Train: b.train, Changed: b.changed, Log: b.log,
-		Address: os.Getenv("LABEL_STUDIO_URL"), Key: os.Getenv("LABEL_STUDIO_API_KEY"), Allow: b.allow,
-		User: os.Getenv("BASIC_AUTH_USER"), Password: os.Getenv("BASIC_AUTH_PASS")}
+		Address: os.Getenv("LABEL_STUDIO_URL"), Key: os.Getenv("LABEL_STUDIO_API_KEY")}
 }
 
 func (b *studioBackend) serve(cmd *cobra.Command, f *labelFlags) error {

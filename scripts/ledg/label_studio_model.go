@@ -124,19 +124,20 @@ func (b *studioBackend) rank(dir string) ([]string, error) {
 func (m *studioModel) Version() string { return m.version }
 
 // Predict implements [studio.Model].
-func (m *studioModel) Predict(ctx context.Context, images []studio.Image) ([]studio.Prediction, error) {
+func (m *studioModel) Predict(ctx context.Context, ids []string) ([]studio.Prediction, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	list := make([]studio.Prediction, len(images))
+	list := make([]studio.Prediction, len(ids))
 	var at, examples []int
-	for i, v := range images {
-		if k, ok := m.index(v.ID); ok {
+	for i, id := range ids {
+		if m.p == nil {
+			break
+		}
+		if k, ok := m.p.Model.Data.Index(id); ok {
 			at, examples = append(at, i), append(examples, k)
-		} else if m.p != nil {
-			list[i] = m.elsewhere(ctx, v)
 		}
 	}
-	if m.p != nil && len(at) > 0 {
+	if len(at) > 0 {
 		part, err := m.p.Part(ctx, examples)
 		if err != nil {
 			return nil, err
@@ -148,10 +149,10 @@ func (m *studioModel) Predict(ctx context.Context, images []studio.Image) ([]stu
 		}
 	}
 	m.b.ledger.View(func(s *labels.State) {
-		for i, v := range images {
-			place, wanted := m.place[v.ID]
+		for i, id := range ids {
+			place, wanted := m.place[id]
 			switch {
-			case v.ID != "" && s.Image(v.ID).Class != "":
+			case s.Image(id).Class != "":
 				list[i].Score = 1
 			case wanted:
 				list[i].Score = place
@@ -161,31 +162,6 @@ func (m *studioModel) Predict(ctx context.Context, images []studio.Image) ([]stu
 		}
 	})
 	return list, nil
-}
-
-// index returns the number of an image of the model's data set.
-func (m *studioModel) index(id string) (int, bool) {
-	if m.p == nil || id == "" {
-		return 0, false
-	}
-	return m.p.Model.Data.Index(id)
-}
-
-// elsewhere predicts an image that is not in the model's data set.
-func (m *studioModel) elsewhere(ctx context.Context, v studio.Image) (p studio.Prediction) {
-	if v.Data == nil {
-		p.Failed = fmt.Errorf("%s is no longer an image of the model", v.ID)
-		return p
-	}
-	image, err := m.p.Decoding().Decode(ctx, v.Data)
-	if err == nil {
-		var list []predict.Prediction
-		if list, err = m.p.Images(image.ToImage()); err == nil {
-			p.Class, p.Probability = list[0].Class, float64(list[0].Probability)
-		}
-	}
-	p.Failed = err
-	return p
 }
 
 // close frees what the model holds, once nobody uses it.

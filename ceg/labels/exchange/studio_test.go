@@ -1,7 +1,6 @@
 package exchange
 
 import (
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -9,14 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg/labels"
-	"github.com/ledg-go/ledg/ceg/labels/studio/studiotest"
-	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/internal/fatal"
 )
 
-// The export in testdata was made by Label Studio 1.23 in TestRealLabelStudio, of the
-// labels that labelInStudio sets.
+// The export in testdata was made by Label Studio 1.23, of tasks that Write had made.
 const studioLabels = `north/1.png=dog, "big" & <wild>; north/=cmd|calc.png=cat; north/a b+c&d=#é%41.png=dog, "big" & <wild>; south/1.png==cmd|calc`
 
 func TestLabelStudioExports(t *testing.T) {
@@ -109,74 +104,5 @@ func TestLabelStudioShapes(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %q", c.text, err, c.want)
 		}
-	}
-}
-
-// Tasks go to Label Studio itself, are answered there, and come back from its
-// export. With LEDG_LABEL_STUDIO_EXPORTS it is left in that folder.
-func TestRealLabelStudio(t *testing.T) {
-	root, d := write(t)
-	s := studiotest.Start(t, filepath.Dir(root))
-	folder := "photos"
-	if strings.HasPrefix(os.Getenv("LEDG_LABEL_STUDIO"), "http://") {
-		folder = fatal.Get(filepath.Rel(os.TempDir(), root))(t)
-	}
-	out := filepath.Join(t.TempDir(), "out")
-	var items []Item
-	queried(t, d, false).View(func(s *labels.State) { items = Items(d, datasets.Truth{}, s, Open, false) })
-	fatal.Get(Write(t.Context(), LabelStudio, out, items, Options{Data: d, Classes: classes, ImageFolder: folder}))(t)
-	config := fatal.Get(os.ReadFile(filepath.Join(out, "config.xml")))(t)
-	tasks := fatal.Get(os.ReadFile(filepath.Join(out, "tasks-001.json")))(t)
-	var project struct{ ID int }
-	s.Call("POST", "/api/projects/", map[string]any{"title": "ledg", "label_config": string(config)}, &project)
-	s.Call("POST", "/api/storages/localfiles/", map[string]any{"project": project.ID, "path": root, "title": "photos", "use_blob_urls": true}, nil)
-	s.Call("POST", fmt.Sprintf("/api/projects/%d/import", project.ID), tasks, nil)
-	labelInStudio(t, s, project.ID)
-
-	dir := t.TempDir()
-	if keep := os.Getenv("LEDG_LABEL_STUDIO_EXPORTS"); keep != "" {
-		dir = keep
-	}
-	text := s.Call("GET", fmt.Sprintf("/api/projects/%d/export?exportType=JSON&download_all_tasks=true", project.ID), nil, nil)
-	path := filepath.Join(dir, "label-studio.json")
-	fatal.If(t, os.WriteFile(path, text, 0o666))
-	if got, want := imported(t, LabelStudio, path, d), studioLabels+"; north/2.png skipped"; !equalSets(got, want) {
-		t.Errorf("%s\nwant %s", got, want)
-	}
-}
-
-// labelInStudio answers the tasks of the project: the image of each is there, its classes are
-// given in turn, one is skipped, and one is left.
-func labelInStudio(t *testing.T, s studiotest.Studio, project int) {
-	var page struct {
-		Tasks []struct {
-			ID   int
-			Data struct {
-				Image, Ledg_id, Ledg_sha256 string
-				Ledg_rank                   int
-			}
-			Predictions []struct{ Score float64 }
-		}
-	}
-	s.Call("GET", fmt.Sprintf("/api/tasks?project=%d&fields=all&page_size=100", project), nil, &page)
-	if len(page.Tasks) != 6 {
-		t.Fatalf("%d tasks, want 6", len(page.Tasks))
-	}
-	for _, task := range page.Tasks {
-		if len(task.Predictions) != 1 {
-			t.Errorf("%s has %d predictions", task.Data.Ledg_id, len(task.Predictions))
-		}
-		if text := s.Call("GET", task.Data.Image, nil, nil); fmt.Sprintf("%x", sha256.Sum256(text)) != task.Data.Ledg_sha256 {
-			t.Errorf("%s: %d bytes of another image are served", task.Data.Ledg_id, len(text))
-		}
-		body := map[string]any{"lead_time": 1.5, "result": []choice{{From: control, To: picture, Type: "choices",
-			Value: choiceValue{[]string{classes[task.Data.Ledg_rank%3]}}}}}
-		switch task.Data.Ledg_id {
-		case "north/2.png":
-			body["was_cancelled"], body["result"] = true, []choice{}
-		case images[5]:
-			continue
-		}
-		s.Call("POST", fmt.Sprintf("/api/tasks/%d/annotations/", task.ID), body, nil)
 	}
 }

@@ -28,15 +28,15 @@ func (s *Server) header(ctx context.Context, key string) (string, error) {
 		return "Token " + key, nil
 	}
 	body, _ := json.Marshal(map[string]string{"refresh": key})
-	reply, err := s.reach.call(ctx, http.MethodPost, "/api/token/refresh", bytes.NewReader(body), nil)
+	reply, err := s.reach.do(ctx, http.MethodPost, s.reach.base.String()+"/api/token/refresh", bytes.NewReader(body), nil)
 	if err != nil {
 		return "", fmt.Errorf("the API of Label Studio does not take the token: %w", err)
 	}
-	defer reply.Close()
+	defer reply.Body.Close()
 	var got struct {
 		Access string `json:"access"`
 	}
-	if err := json.NewDecoder(io.LimitReader(reply, 1<<20)).Decode(&got); err != nil || got.Access == "" {
+	if err := json.NewDecoder(io.LimitReader(reply.Body, 1<<20)).Decode(&got); err != nil || got.Access == "" {
 		return "", errors.New("the API of Label Studio does not accept the token: its reply has no access token")
 	}
 	return "Bearer " + got.Access, nil
@@ -52,17 +52,12 @@ func (s *Server) canRead() bool {
 // catchUp reads all annotations of a project once, including those from before the server
 // started.
 func (s *Server) catchUp(project, config string) {
-	if !s.canRead() {
-		return
-	}
+	can := s.canRead()
 	s.mu.Lock()
-	begin := !s.synced[project] && len(s.synced) < maxTasks
-	if begin {
+	defer s.mu.Unlock()
+	if can && !s.synced[project] && len(s.synced) < maxTasks {
 		s.synced[project] = true
-	}
-	s.mu.Unlock()
-	if begin {
-		s.background(func() { s.catchUpNow(project, config) })
+		s.work.Go(func() { s.catchUpNow(project, config) })
 	}
 }
 
@@ -99,15 +94,15 @@ func (s *Server) compare(project, number, config string) (n, gone int, err error
 	}
 	last := int64(0)
 	s.o.Ledger.View(func(state *labels.State) { last = state.Last() }) // annotations that arrive meanwhile come by webhook, too
-	export, err := s.reach.call(s.ctx, http.MethodGet, "/api/projects/"+number+"/export?exportType=JSON&download_all_tasks=true", nil, s.authorize)
+	export, err := s.reach.do(s.ctx, http.MethodGet, s.reach.base.String()+"/api/projects/"+number+"/export?exportType=JSON&download_all_tasks=true", nil, s.authorize)
 	if err != nil {
 		return 0, 0, err
 	}
-	defer export.Close()
+	defer export.Body.Close()
 	there := make(map[int]bool)
 	var failed []error
-	var b budget
-	err = eachTask(http.MaxBytesReader(nil, export, maxExport), func(t task) error {
+	var fetched int64
+	err = eachTask(http.MaxBytesReader(nil, export.Body, maxExport), func(t task) error {
 		for _, raw := range t.Annotations {
 			var a annotation
 			if err := json.Unmarshal(raw, &a); err != nil {
@@ -117,7 +112,7 @@ func (s *Server) compare(project, number, config string) (n, gone int, err error
 				return tooMuch(fmt.Sprintf("more than %d annotations", maxAnnotations))
 			}
 		}
-		more, err := s.take(s.ctx, t, c, project, &b)
+		more, err := s.take(s.ctx, t, c, project, &fetched)
 		if n += more; err != nil && len(failed) < maxFailed {
 			failed = append(failed, err)
 		}

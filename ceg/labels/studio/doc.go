@@ -14,7 +14,7 @@
 // token.
 //
 // Requests are not trusted. Image addresses in tasks are requested only at the configured Label
-// Studio, or at hosts that the operator allowed (see reach). Requests and images have size
+// Studio (see reach). Requests and images have size
 // limits (see limits.go).
 //
 // The protocol is Label Studio 1.23's: its ml/api_connector.py and webhooks.

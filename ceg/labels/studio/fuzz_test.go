@@ -23,7 +23,7 @@ func FuzzHandlers(f *testing.F) {
 		studio, other := newWitness(t), newWitness(t)
 		p.o.Address = studio.URL
 		p.start(t.TempDir())
-		body = strings.ReplaceAll(body, "127.0.0.1:1", "127.0.0.1:"+other.port())
+		body = strings.ReplaceAll(body, "127.0.0.1:1", strings.TrimPrefix(other.URL, "http://"))
 		status, reply := p.post("/"+token+"/"+paths[int(which)%len(paths)], body)
 		switch status {
 		case http.StatusOK, http.StatusUnprocessableEntity, http.StatusRequestEntityTooLarge:

@@ -2,13 +2,12 @@ package studio
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"sync/atomic"
 	"time"
 )
 
@@ -22,15 +21,12 @@ const (
 	maxConfig = 4 << 20   // bytes of a labelling config
 	maxText   = 8 << 10   // bytes of an address, a token or a name
 
-	maxPicture       = 64 << 20   // bytes of an image file that is fetched
-	maxPicturePixels = 64_000_000 // of an image that is fetched
-	maxPictures      = 1 << 30    // bytes of all images that are fetched for a request
-	maxPixels        = 4_000_000_000
+	maxPicture  = 64 << 20 // bytes of an image file that is fetched
+	maxPictures = 1 << 30  // bytes of all images that are fetched for a request
 
 	maxConnections = 64 // at a time
 	maxPredicting  = 2  // requests for predictions at a time; others wait
 	maxTelling     = 4  // other requests at a time
-	maxFetching    = 4  // fetched images in memory at a time
 	maxWaiting     = time.Minute
 	maxFailed      = 20 // errors listed in a response
 )
@@ -55,52 +51,22 @@ func statusOf(err error) int {
 
 var errBusy = errors.New("other requests are being answered: try again")
 
-// acquire takes a slot, for which it waits. Without slots there is no limit.
+// acquire takes a slot, for which it waits; receiving from slots gives it back.
 func acquire(ctx context.Context, slots chan struct{}) error {
-	if slots == nil {
-		return nil
-	}
-	t := time.NewTimer(maxWaiting)
-	defer t.Stop()
+	ctx, cancel := context.WithTimeoutCause(ctx, maxWaiting, errBusy)
+	defer cancel()
 	select {
 	case slots <- struct{}{}:
 		return nil
-	case <-t.C:
-		return errBusy
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-// release gives a slot back.
-func release(slots chan struct{}) {
-	if slots != nil {
-		<-slots
-	}
-}
-
-// budget counts what images are fetched for a request; wasted are bytes of those that are not
-// taken.
-type budget struct{ bytes, pixels, wasted, lines atomic.Int64 }
-
-// mostLines bounds the lines about tasks that a request adds to the log.
-const mostLines = 20
-
-// line reports whether a request may add a line about a task to the log.
-func (b *budget) line() bool { return b.lines.Add(1) <= mostLines }
-
-// take counts an image.
-func (b *budget) take(bytes, pixels int64) error {
-	if b.bytes.Add(bytes) > maxPictures || b.pixels.Add(pixels) > maxPixels {
-		return tooMuch(fmt.Sprintf("the images of the request are more than %d MB or %d megapixels in all: select fewer tasks at a time", maxPictures>>20, maxPixels/1_000_000))
-	}
-	return nil
-}
-
 // fields reads a JSON object and calls f for each of its keys, which reads the value.
 func fields(d *json.Decoder, f func(key string) error) error {
-	if err := delim(d, '{', "an object"); err != nil {
-		return err
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return cmp.Or(err, errors.New("it is no object"))
 	}
 	for d.More() {
 		key, err := d.Token()
@@ -138,34 +104,13 @@ func elements(d *json.Decoder, most int, what string, f func() error) error {
 	return err
 }
 
-func delim(d *json.Decoder, want json.Delim, what string) error {
-	t, err := d.Token()
-	if err == nil && t != want {
-		err = fmt.Errorf("it is no %s", what)
+// text reads a JSON string of at most most bytes.
+func text(d *json.Decoder, most int, into *string) error {
+	err := d.Decode(into)
+	if err == nil && len(*into) > most {
+		err = tooMuch(fmt.Sprintf("a text is longer than %d bytes", most))
 	}
 	return err
-}
-
-// text reads a JSON string of at most most bytes; any other value, as of a token that
-// Label Studio does not have, is empty.
-func text(d *json.Decoder, most int, into *string) error {
-	var raw json.RawMessage
-	if err := d.Decode(&raw); err != nil {
-		return err
-	}
-	if len(raw) > 6*most+2 {
-		return tooMuch(fmt.Sprintf("a text is longer than %d bytes", most))
-	}
-	if raw[0] == '"' {
-		return json.Unmarshal(raw, into)
-	}
-	*into = ""
-	return nil
-}
-
-// skip reads a value and drops it.
-func skip(d *json.Decoder) error {
-	return d.Decode(new(nothing))
 }
 
 // nothing is a discarded JSON value.
@@ -189,13 +134,4 @@ func (l *list[T]) UnmarshalJSON(data []byte) error {
 		return one()
 	}
 	return elements(d, maxTasks, "elements", one)
-}
-
-// readAll reads a body of at most most bytes.
-func readAll(r io.Reader, most int64) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, most+1))
-	if err == nil && int64(len(data)) > most {
-		err = tooMuch(fmt.Sprintf("it is longer than %d bytes", most))
-	}
-	return data, err
 }

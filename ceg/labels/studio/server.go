@@ -24,14 +24,8 @@ import (
 type Model interface {
 	// Version names the model for Label Studio, which requests new predictions when it changes.
 	Version() string
-	// Predict predicts images, in order.
-	Predict(ctx context.Context, images []Image) ([]Prediction, error)
-}
-
-// Image is an image of the data set, or another one by the bytes of its file.
-type Image struct {
-	ID   string
-	Data []byte
+	// Predict predicts images of the data set, in order.
+	Predict(ctx context.Context, ids []string) ([]Prediction, error)
 }
 
 // Prediction is a model's prediction of an image.
@@ -41,8 +35,6 @@ type Prediction struct {
 	Probability float64
 	// Score is in [0, 1]; smaller ones are to be labelled first.
 	Score float64
-	// Failed is the reason why there is no class, or nil.
-	Failed error
 }
 
 // Options are the settings of a Server.
@@ -62,12 +54,8 @@ type Options struct {
 	Train   func() string
 	Changed func()
 	// Address is Label Studio's address, Key a token of its API. Without an address Label Studio
-	// is not called; without a key, the one that it sends is used. Allow lists more hosts and
-	// networks from which images may be fetched.
+	// is not called; without a key, the one that it sends is used.
 	Address, Key string
-	Allow        []string
-	// User and Password are for basic authentication, which is required if User is not empty.
-	User, Password string
 	// Log receives one line an event.
 	Log func(format string, args ...any)
 }
@@ -80,9 +68,8 @@ type Server struct {
 	ctx   context.Context // of background work
 	work  sync.WaitGroup  // what does
 
-	fetching chan struct{} // slots of images in memory
-	catching sync.Mutex    // one export in memory
-	starting atomic.Bool   // training was requested and has not started
+	catching sync.Mutex  // one export in memory
+	starting atomic.Bool // training was requested and has not started
 
 	mu      sync.Mutex
 	matcher *exchange.Matcher
@@ -97,10 +84,7 @@ func (o Options) Check() error {
 	if o.Address == "" && o.Key != "" {
 		return errors.New("LABEL_STUDIO_API_KEY is set without LABEL_STUDIO_URL: the token is sent to that address alone, so set both")
 	}
-	if (o.User == "") != (o.Password == "") {
-		return errors.New("want both BASIC_AUTH_USER and BASIC_AUTH_PASS, or neither")
-	}
-	_, err := newReach(o.Address, o.Allow)
+	_, err := newReach(o.Address)
 	return err
 }
 
@@ -109,19 +93,19 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	reach, err := newReach(o.Address, o.Allow)
+	reach, err := newReach(o.Address)
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{o: o, ctx: ctx, mux: http.NewServeMux(), reach: reach, matcher: exchange.NewMatcher(o.Data, o.Digests), key: o.Key,
-		fetching: make(chan struct{}, maxFetching),
-		synced:   make(map[string]bool), seen: make(map[[sha256.Size]byte]string)}
+		synced: make(map[string]bool), seen: make(map[[sha256.Size]byte]string)}
 	up := func(http.ResponseWriter, *http.Request) (any, error) {
 		return map[string]string{"status": "UP", "model_class": "ledg"}, nil
 	}
 	telling := make(chan struct{}, maxTelling)
-	s.handle("GET /health", 0, nil, up)
-	s.handle("GET /{$}", 0, nil, up)
+	healthy := make(chan struct{}, maxConnections)
+	s.handle("GET /health", 0, healthy, up)
+	s.handle("GET /{$}", 0, healthy, up)
 	s.handle("POST /setup", maxNotice, telling, s.setup)
 	s.handle("POST /predict", maxBody, make(chan struct{}, maxPredicting), s.predict)
 	s.handle("POST /webhook", maxNotice, telling, s.webhook)
@@ -137,7 +121,7 @@ func (s *Server) handle(pattern string, most int64, slots chan struct{}, h func(
 		if err == nil {
 			r.Body = http.MaxBytesReader(w, r.Body, most)
 			v, err = h(w, r)
-			release(slots)
+			<-slots
 		}
 		status := http.StatusOK
 		if err != nil {
@@ -160,13 +144,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.o.Log("a request from %s without the token of this server was refused", r.RemoteAddr)
 		w.Header().Set("Connection", "close")
 		http.Error(w, "wrong token: the backend's URL is the one that ledg label studio has printed", http.StatusUnauthorized)
-		return
-	}
-	if user, password, _ := r.BasicAuth(); s.o.User != "" && subtle.ConstantTimeCompare([]byte(user), []byte(s.o.User))&subtle.ConstantTimeCompare([]byte(password), []byte(s.o.Password)) != 1 {
-		s.o.Log("a request from %s without the user and the password of this server was refused", r.RemoteAddr)
-		w.Header().Set("WWW-Authenticate", `Basic realm="ledg"`)
-		w.Header().Set("Connection", "close")
-		http.Error(w, "wrong user or password: they are BASIC_AUTH_USER and BASIC_AUTH_PASS of ledg label studio", http.StatusUnauthorized)
 		return
 	}
 	r2 := r.WithContext(r.Context())
@@ -260,7 +237,7 @@ func (s *Server) webhook(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, err
 	}
 	ctx := context.WithoutCancel(r.Context())
-	var b budget
+	var fetched int64
 	switch q.Action {
 	case "START_TRAINING":
 		if _, err := readConfig(q.Project.Config, s.o.Classes); err != nil {
@@ -269,7 +246,7 @@ func (s *Server) webhook(_ http.ResponseWriter, r *http.Request) (any, error) {
 		if s.starting.Swap(true) {
 			return map[string]string{"status": "ok"}, nil
 		}
-		s.background(func() { // after events from before the server started
+		s.work.Go(func() { // after events from before the server started
 			defer s.starting.Store(false)
 			s.catchUpNow(q.Project.uid(), q.Project.Config)
 			s.o.Log("project %d asks for training: %s", q.Project.ID, s.o.Train())
@@ -310,7 +287,7 @@ func (s *Server) webhook(_ http.ResponseWriter, r *http.Request) (any, error) {
 	n := 0
 	var failed []error
 	for _, t := range tasks {
-		more, err := s.take(ctx, t, c, q.Project.uid(), &b)
+		more, err := s.take(ctx, t, c, q.Project.uid(), &fetched)
 		if n += more; err != nil && len(failed) < maxFailed {
 			failed = append(failed, err)
 		}
@@ -323,24 +300,17 @@ func (s *Server) webhook(_ http.ResponseWriter, r *http.Request) (any, error) {
 }
 
 // take enters the annotations of a task, and returns how many of them changed something.
-func (s *Server) take(ctx context.Context, t task, c *control, project string, b *budget) (n int, err error) {
+func (s *Server) take(ctx context.Context, t task, c *control, project string, fetched *int64) (n int, err error) {
 	if len(t.Annotations) == 0 {
 		return 0, nil
 	}
-	if err := acquire(ctx, s.fetching); err != nil {
-		return 0, err
-	}
-	image, err := s.find(ctx, t.Data, c, b)
-	release(s.fetching)
-	if err == nil && image.ID == "" {
-		err = errors.New("the image is none of the run's")
-	}
+	id, err := s.find(ctx, t.Data, c, fetched)
 	var failed []error
 	for _, raw := range t.Annotations {
 		if err != nil {
 			break
 		}
-		e, bad := c.event(raw, image.ID, project, s.o.Classes)
+		e, bad := c.event(raw, id, project, s.o.Classes)
 		changed := false
 		if bad == nil {
 			changed, bad = say(s.o.Ledger, e)
@@ -355,6 +325,3 @@ func (s *Server) take(ctx context.Context, t task, c *control, project string, b
 	}
 	return n, err
 }
-
-// background does something that outlives its request.
-func (s *Server) background(f func()) { s.work.Go(f) }

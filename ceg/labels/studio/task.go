@@ -2,6 +2,7 @@ package studio
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -51,22 +52,17 @@ func readPredict(r *http.Request) (q predictRequest, err error) {
 				return nil
 			})
 		}
-		return skip(d)
+		return d.Decode(new(nothing))
 	})
-	return q, whole(d, err)
-}
-
-// whole returns the error of reading a request: err, or that something follows.
-func whole(d *json.Decoder, err error) error {
 	if err == nil {
 		if _, end := d.Token(); end != io.EOF {
-			err = fmt.Errorf("something follows it")
+			err = errors.New("something follows it")
 		}
 	}
 	if err != nil {
-		return undecoded(err)
+		return q, undecoded(err)
 	}
-	return nil
+	return q, nil
 }
 
 // eachTask reads the tasks of an export one by one, of at most maxTasks tasks.
