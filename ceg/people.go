@@ -51,7 +51,7 @@ func stillAwaiting(c Config, o Options) error {
 		return err
 	}
 	defer ledger.Close()
-	return (&acquire.Desk{Ledger: ledger, By: acquire.RunBy}).Awaiting() // not before the run has queried
+	return (&acquire.Queries{Ledger: ledger, By: acquire.RunBy}).Awaiting() // not before the run has queried
 }
 
 // awaitLabels waits until all images of the run's last query are labelled.
@@ -61,12 +61,12 @@ func awaitLabels(ctx context.Context, dir string) error {
 		return err
 	}
 	defer ledger.Close()
-	desk := &acquire.Desk{Ledger: ledger}
+	queries := &acquire.Queries{Ledger: ledger}
 	for {
 		var last int64
 		ledger.View(func(s *labels.State) { last = s.Last() })
 		var awaiting *ErrAwaitingLabels
-		if err := desk.Awaiting(); !errors.As(err, &awaiting) {
+		if err := queries.Awaiting(); !errors.As(err, &awaiting) {
 			return err
 		}
 		if _, err := ledger.Wait(ctx, last); err != nil {

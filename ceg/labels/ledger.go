@@ -26,6 +26,17 @@ type Options struct {
 	Rule Rule
 }
 
+// DomainIn returns an [Options.Domain] that knows the images of a data set.
+func DomainIn(d *datasets.Dataset) func(id string) (domain string, ok bool) {
+	return func(id string) (string, bool) {
+		i, ok := d.Index(id)
+		if !ok {
+			return "", false
+		}
+		return d.Domains[d.Examples[i].Domain], true
+	}
+}
+
 // Ledger is an open ledger. It is safe for concurrent use, in this process and with
 // others.
 type Ledger struct {

@@ -285,17 +285,6 @@ func (s *State) Count() (all Counts, domains map[string]Counts, classes map[stri
 	return all, domains, classes
 }
 
-// CountRound counts the images whose last query was in the given round, in time linear in the
-// number of queries.
-func (s *State) CountRound(round int) (c Counts) {
-	for _, k := range s.order {
-		if im := &s.images[k]; int(s.records[im.query].round) == round {
-			c.Add(im.status, im.class != 0, 1)
-		}
-	}
-	return c
-}
-
 // Annotators returns who has given an opinion or skipped, sorted.
 func (s *State) Annotators() []string {
 	var list []string

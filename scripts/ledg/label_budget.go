@@ -26,7 +26,7 @@ func (f *labelFiles) withinBudget(events []labels.Event) (kept []labels.Event, l
 	if err != nil {
 		return nil, "", err
 	}
-	l, err := labels.Open(f.ledger, f.dataset.Classes, f.options())
+	l, err := labels.Open(f.ledger, f.dataset.Classes, labels.Options{Domain: labels.DomainIn(f.dataset)})
 	if err != nil {
 		return nil, "", err
 	}

@@ -117,17 +117,6 @@ func (f *labelFiles) open(cmd *cobra.Command, args []string) (rest []string, err
 	return args, nil
 }
 
-// options are the ledger's.
-func (f *labelFiles) options() labels.Options {
-	return labels.Options{Domain: func(id string) (string, bool) {
-		i, ok := f.dataset.Index(id)
-		if !ok {
-			return "", false
-		}
-		return f.dataset.Domains[f.dataset.Examples[i].Domain], true
-	}}
-}
-
 // newLabelExportCommand returns the command that exports queries and labels.
 func newLabelExportCommand() *cobra.Command {
 	var f labelFiles
@@ -208,7 +197,7 @@ func (f *labelFiles) state(stderr io.Writer) (*labels.State, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && f.run != "" {
 		return nil, fmt.Errorf("%s: the run has no %s: it does not query people (--oracle ask)", f.run, labels.File)
 	}
-	s, note, err := labels.Read(os.DirFS(f.ledger), labels.File, f.dataset.Classes, f.options())
+	s, note, err := labels.Read(os.DirFS(f.ledger), labels.File, f.dataset.Classes, labels.Options{Domain: labels.DomainIn(f.dataset)})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.ledger, err)
 	}
@@ -340,7 +329,7 @@ func sayLeft(w io.Writer, how, what string, left []error) {
 
 // take imports events and reports on them.
 func (f *labelFiles) take(w io.Writer, events []labels.Event, rule labels.Rule, setRule bool, by string) error {
-	l, err := labels.Open(f.ledger, f.dataset.Classes, f.options())
+	l, err := labels.Open(f.ledger, f.dataset.Classes, labels.Options{Domain: labels.DomainIn(f.dataset)})
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ func (o *people) likeBad() (map[string]bool, error) {
 	p := o.campaign
 	f, ok := p.Data.Features()
 	var bad, good []int
-	o.desk.Ledger.View(func(s *labels.State) {
+	o.queries.Ledger.View(func(s *labels.State) {
 		for v := range s.Images() {
 			i, ok := p.Data.Index(v.ID)
 			switch {

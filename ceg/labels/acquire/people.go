@@ -13,7 +13,7 @@ import (
 
 // people label through the ledger in the run's folder.
 type people struct {
-	desk     Desk
+	queries  Queries
 	campaign *Campaign
 	truth    func(example int) int // of images labelled before; nil if none
 	seed     uint64                // of the run
@@ -33,13 +33,7 @@ const dataSetOracle = "data set"
 // for the user. truth maps indices in the data set to classes that existed before the first
 // query; it may be nil. The seed draws replacement queries.
 func People(dir string, p *Campaign, truth func(example int) int, runSeed uint64) (Oracle, []string, error) {
-	ledger, err := labels.Open(dir, p.Data.Classes, labels.Options{Domain: func(id string) (string, bool) {
-		i, ok := p.Data.Index(id)
-		if !ok {
-			return "", false
-		}
-		return p.Data.Domains[p.Data.Examples[i].Domain], true
-	}})
+	ledger, err := labels.Open(dir, p.Data.Classes, labels.Options{Domain: labels.DomainIn(p.Data)})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -52,11 +46,11 @@ func People(dir string, p *Campaign, truth func(example int) int, runSeed uint64
 		}
 	})
 	p.spend(len(p.begun), len(p.begun)+again)
-	return &people{Desk{Ledger: ledger, By: RunBy}, p, truth, runSeed}, ledger.Notes(), nil
+	return &people{Queries{Ledger: ledger, By: RunBy}, p, truth, runSeed}, ledger.Notes(), nil
 }
 
 func (o *people) knows(int) bool { return true }
-func (o *people) close() error   { return o.desk.Ledger.Close() }
+func (o *people) close() error   { return o.queries.Ledger.Close() }
 
 func (o *people) prelabelled() (list []Labelled) {
 	if o.truth == nil {
@@ -72,7 +66,7 @@ func (o *people) prelabelled() (list []Labelled) {
 
 func (o *people) round(_ context.Context, round, n int, choose Chooser) ([]Labelled, error) {
 	p := o.campaign
-	return o.desk.Round(round, n,
+	return o.queries.Round(round, n,
 		func(n int, may func(string) bool) ([]labels.Question, error) { return choose(n, may) },
 		func(vacant []string, taken func(id string) bool) ([]labels.Question, error) {
 			queried := p.takenGroups(taken)
@@ -118,7 +112,7 @@ func (p *Campaign) takenGroups(taken func(id string) bool) map[int]bool {
 func (o *people) class(name string) int { return slices.Index(o.campaign.Data.Classes, name) }
 
 func (o *people) sync(p *Campaign) (came []result.Query, err error) {
-	if err := o.desk.Ledger.Refresh(); err != nil {
+	if err := o.queries.Ledger.Refresh(); err != nil {
 		return nil, err
 	}
 	current := map[string]labels.Label{}
@@ -128,7 +122,7 @@ func (o *people) sync(p *Campaign) (came []result.Query, err error) {
 		_, ok := p.Domain(id)
 		return ok && round <= p.Round
 	}
-	o.desk.Ledger.View(func(s *labels.State) {
+	o.queries.Ledger.View(func(s *labels.State) {
 		for _, l := range s.Labels() {
 			if mine(l.ID, l.Round) {
 				current[l.ID], list = l, append(list, l)
@@ -187,7 +181,7 @@ func (o *people) another(p *Campaign, domains []int) error {
 			groups[k] = append(groups[k], id)
 		}
 	}
-	none, err := o.desk.Another(p.Round, groups)
+	none, err := o.queries.Another(p.Round, groups)
 	if err == nil && len(none) > 0 {
 		name := p.sourceName(domains[none[0]])
 		err = fmt.Errorf("source %s %s has no label any more, and none of its %d images can be queried: they are bad, or somebody is unsure of them; give one of them a class with ledg label, or take \"bad image\" back",
@@ -197,7 +191,7 @@ func (o *people) another(p *Campaign, domains []int) error {
 }
 
 func (o *people) marked(status labels.Status) (ids []string) {
-	o.desk.Ledger.View(func(s *labels.State) {
+	o.queries.Ledger.View(func(s *labels.State) {
 		for _, v := range s.With(status) {
 			ids = append(ids, v.ID)
 		}

@@ -44,13 +44,7 @@ func write(t *testing.T) (root string, d *datasets.Dataset) {
 
 func openLedger(t *testing.T, d *datasets.Dataset) *labels.Ledger {
 	t.Helper()
-	l := fatal.Get(labels.Open(t.TempDir(), classes, labels.Options{Domain: func(id string) (string, bool) {
-		i, ok := d.Index(id)
-		if !ok {
-			return "", false
-		}
-		return d.Domains[d.Examples[i].Domain], true
-	}}))(t)
+	l := fatal.Get(labels.Open(t.TempDir(), classes, labels.Options{Domain: labels.DomainIn(d)}))(t)
 	t.Cleanup(func() { l.Close() })
 	return l
 }

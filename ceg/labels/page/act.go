@@ -81,10 +81,8 @@ func (s *Server) act(r *http.Request) (any, error) {
 	}
 	a.Seconds = min(a.Seconds, 24*3600)
 	switch a.Op {
-	case "label", "confirm", "none", "skip", "unsure", "bad":
+	case "label", "group", "confirm", "none", "skip", "unsure", "bad":
 		return s.one(who(r), a)
-	case "group":
-		return s.group(who(r), a)
 	case "page":
 		return s.page(who(r), a)
 	case "undo", "redo":
@@ -102,8 +100,11 @@ func (s *Server) event(by *annotator, a action, id string, im labels.Image) (e l
 	if a.PredictionShown {
 		e.Tool += ", prediction shown"
 	}
+	if a.Op == "group" {
+		e.Tool += ", group"
+	}
 	switch a.Op {
-	case "label":
+	case "label", "group":
 		e.Kind, e.Class = labels.Labelled, a.Class
 		switch im.Status {
 		case labels.IsLabelled, labels.IsBad, labels.IsNone, labels.IsDisputed:
@@ -134,28 +135,30 @@ func (s *Server) event(by *annotator, a action, id string, im labels.Image) (e l
 // errMoved is the error of an image whose state has changed since the page showed it.
 var errMoved = errors.New("somebody has labelled it meanwhile")
 
-// one writes the label of one image.
+// one writes the label of one image, or of its group.
 func (s *Server) one(by *annotator, a action) (any, error) {
 	id, err := s.known(a.ID)
 	if err != nil {
 		return nil, err
 	}
-	switch _, ok := s.class[a.Class]; {
+	_, ok := s.class[a.Class]
+	switch hasClass := a.Op == "label" || a.Op == "group" || a.Op == "confirm"; {
 	case a.Op == "confirm" && s.o.Blind:
 		return nil, refuse(http.StatusBadRequest, "blind labels settle nothing")
 	case a.Op == "none" && s.noneIsClass():
 		return nil, refuse(http.StatusBadRequest, "%q is a class here", labels.None)
-	case (a.Op == "label" || a.Op == "confirm") && !ok:
+	case hasClass && !ok:
 		return nil, refuse(http.StatusBadRequest, "there is no class %q", a.Class)
-	case a.Op != "label" && a.Op != "confirm" && a.Class != "":
+	case !hasClass && a.Class != "":
 		return nil, refuse(http.StatusBadRequest, "%s has no class", a.Op)
 	}
 	var now labels.Image
-	_, err = s.o.Ledger.Update(func(st *labels.State) ([]labels.Event, error) {
-		now = by.image(st, id)
+	var ids []string // the image, and with group the others that get its class
+	_, err = s.o.Ledger.Update(func(st *labels.State) (events []labels.Event, err error) {
+		now, ids = by.image(st, id), []string{id}
 		e, change := s.event(by, a, id, now)
 		switch {
-		case !change && (a.Op != "label" || now.By == by.name):
+		case !change && (a.Op != "label" && a.Op != "group" || now.By == by.name):
 			return nil, nil // repeated after a lost reply, or unchanged
 		case rev(now) != a.Rev && a.Op == "skip" && now.Later:
 			return nil, nil // repeated after a lost reply
@@ -164,10 +167,22 @@ func (s *Server) one(by *annotator, a action) (any, error) {
 		case !change:
 			e.Kind = labels.Labelled // agrees with somebody else
 		}
-		return []labels.Event{e}, nil
+		if a.Op == "group" {
+			ids = s.ofGroup(by, st, id)
+		}
+		for i, other := range ids {
+			if i > 0 {
+				e, _ = s.event(by, a, other, by.image(st, other))
+			}
+			e.Seconds = a.Seconds / float64(len(ids))
+			events = append(events, e)
+		}
+		return events, nil
 	})
 	if err == nil || errors.Is(err, errMoved) {
-		s.leaveBehind(by, a.Client, id, a.Op == "skip" && now.Status == labels.IsDisputed)
+		for _, id := range ids {
+			s.leaveBehind(by, a.Client, id, a.Op == "skip" && now.Status == labels.IsDisputed)
+		}
 	}
 	switch {
 	case errors.Is(err, errMoved):
@@ -194,7 +209,7 @@ func (s *Server) leaveBehind(by *annotator, name, id string, passed bool) {
 	defer s.mu.Unlock()
 	c, key := s.client(by, name)
 	s.free(by, id, key)
-	c.questions = slices.DeleteFunc(c.questions, func(q string) bool { return q == id }) // put off, it is the last one now
+	c.queries = slices.DeleteFunc(c.queries, func(q string) bool { return q == id }) // put off, it is the last one now
 	c.pinned = slices.DeleteFunc(c.pinned, func(p pin) bool { return p.id == id })
 	if passed {
 		c.passed[id] = true

@@ -143,7 +143,7 @@ func (s *Server) grid(r *http.Request) (any, error) {
 	s.o.Ledger.View(func(st *labels.State) {
 		c, key := s.window(a, st, name)
 		for _, id := range c.grid {
-			if !slices.Contains(c.questions, id) {
+			if !slices.Contains(c.queries, id) {
 				s.free(a, id, key)
 			}
 		}

@@ -30,10 +30,10 @@ type client struct {
 	// pinned images come first while their state is unchanged: after an undo, or when somebody
 	// reopens an image.
 	pinned []pin
-	// questions are open queries; the first is on screen if nothing is pinned.
-	questions []string
-	grid      []string // images in the page of thumbnails
-	shown     string   // the image on screen, empty for none
+	// queries are open queries; the first is on screen if nothing is pinned.
+	queries []string
+	grid    []string // images in the page of thumbnails
+	shown   string   // the image on screen, empty for none
 	// passed are open queries that were left without a label.
 	passed map[string]bool
 	// elsewhere is the number of open queries that other windows hold, if none is left for this
@@ -187,24 +187,24 @@ func (s *Server) holderOf(a *annotator, id, key string) *client {
 // onScreen reports whether a window shows an image.
 func (c *client) onScreen(id string) bool { return c.shown == id || slices.Contains(c.grid, id) }
 
-// window returns a client by name and updates its questions. Callers hold s.mu.
+// window returns a client by name and updates its queries. Callers hold s.mu.
 func (s *Server) window(a *annotator, st *labels.State, name string) (*client, string) {
 	c, key := s.client(a, name)
 	// Drop queries that were labelled meanwhile, or are leased to others.
-	c.questions = slices.DeleteFunc(c.questions, func(id string) bool {
+	c.queries = slices.DeleteFunc(c.queries, func(id string) bool {
 		if s.holder[a.lease(id)] == key && !c.passed[id] && s.isOpen(a, st, id) {
 			return false
 		}
 		s.free(a, id, key)
 		return true
 	})
-	if c.elsewhere = 0; len(c.questions) >= ahead {
+	if c.elsewhere = 0; len(c.queries) >= ahead {
 		return c, key
 	}
-	held := len(c.questions) + len(c.grid) + len(c.passed)
+	held := len(c.queries) + len(c.grid) + len(c.passed)
 	for other, o := range s.clients {
 		if other != key && time.Since(o.seen) < s.silence {
-			held += len(o.questions) + len(o.grid) + ahead // the pinned images
+			held += len(o.queries) + len(o.grid) + ahead // the pinned images
 		}
 	}
 	var lent []string
@@ -218,9 +218,9 @@ func (s *Server) window(a *annotator, st *labels.State, name string) (*client, s
 		default:
 			s.take(id, key, c)
 		}
-		return len(c.questions) < ahead
+		return len(c.queries) < ahead
 	})
-	if len(c.questions) > 0 {
+	if len(c.queries) > 0 {
 		return c, key
 	}
 	// Nothing else is left: take an image that another window holds but does not show.
@@ -244,7 +244,7 @@ func (s *Server) show(st *labels.State, c *client, key string) []string {
 		if rev(im) == p.rev && (settled || other == nil || !other.onScreen(p.id)) {
 			return false
 		}
-		if !slices.Contains(c.questions, p.id) {
+		if !slices.Contains(c.queries, p.id) {
 			s.free(c.who, p.id, key)
 		}
 		return true
@@ -254,7 +254,7 @@ func (s *Server) show(st *labels.State, c *client, key string) []string {
 		s.holder[c.who.lease(p.id)] = key
 		list = append(list, p.id)
 	}
-	for _, id := range c.questions {
+	for _, id := range c.queries {
 		if len(list) < ahead && !slices.Contains(list, id) {
 			list = append(list, id)
 		}
@@ -265,13 +265,13 @@ func (s *Server) show(st *labels.State, c *client, key string) []string {
 	return list
 }
 
-// take leases a question to a window.
+// take leases a query to a window.
 func (s *Server) take(id, key string, c *client) {
 	s.holder[c.who.lease(id)] = key
-	c.questions = append(c.questions, id)
+	c.queries = append(c.queries, id)
 }
 
-// free ends the lease of a question.
+// free ends the lease of a query.
 func (s *Server) free(a *annotator, id, key string) {
 	if s.holder[a.lease(id)] == key {
 		delete(s.holder, a.lease(id))

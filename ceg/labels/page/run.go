@@ -62,7 +62,7 @@ func (s *Server) runState() *Run {
 	return &r
 }
 
-// awaitStop waits until the server is asked to stop, tells its windows, and calls stop.
+// awaitStop waits until the server is to stop, tells its windows, and calls stop.
 func (s *Server) awaitStop(ctx context.Context, stop func()) {
 	if s.o.Running.file == "" {
 		return

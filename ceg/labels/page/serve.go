@@ -37,7 +37,7 @@ type Address struct {
 // the user's cache folder, and by the lock that the server holds.
 type Running struct {
 	Address
-	// Process is the server's; 0 if it was asked to stop, or has not begun.
+	// Process is the server's; 0 if it is to stop, or has not begun.
 	Process int `json:"process,omitempty"`
 	// By lists its annotators, Classes its classes.
 	By      []string `json:"by,omitempty"`
@@ -204,7 +204,7 @@ func Stop(ctx context.Context, ledger string) error {
 const (
 	// stopTimeout limits how long a stopping server waits for open requests.
 	stopTimeout = 10 * time.Second
-	// stopPoll is how often a server looks whether it is asked to stop.
+	// stopPoll is how often a server looks whether it is to stop.
 	stopPoll = 100 * time.Millisecond
 )
 

@@ -98,13 +98,7 @@ func NewToken() string { return rand.Text() }
 
 // OpenLedger opens the ledger in a folder for a data set: unknown IDs and classes are errors.
 func OpenLedger(dir string, d *datasets.Dataset, classes []string, rule labels.Rule) (*labels.Ledger, error) {
-	return labels.Open(dir, classes, labels.Options{Rule: rule, Domain: func(id string) (string, bool) {
-		i, ok := d.Index(id)
-		if !ok {
-			return "", false
-		}
-		return d.Domains[d.Examples[i].Domain], true
-	}})
+	return labels.Open(dir, classes, labels.Options{Rule: rule, Domain: labels.DomainIn(d)})
 }
 
 // New returns a server. The caller closes it.

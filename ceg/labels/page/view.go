@@ -10,8 +10,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 )
 
-// question is the image on screen.
-type question struct {
+// query is the image on screen.
+type query struct {
 	ID     string `json:"id"`
 	Domain string `json:"domain"`
 	File   string `json:"file"` // the last element of the ID: those before may name the class
@@ -26,7 +26,7 @@ type question struct {
 	// Later is true if it was put off before.
 	Later bool `json:"later,omitempty"`
 	// Group is its group, if other images of it are unlabelled.
-	Group *questionGroup `json:"group,omitempty"`
+	Group *queryGroup `json:"group,omitempty"`
 }
 
 // counts are numbers of images.
@@ -43,7 +43,7 @@ type counts struct {
 
 // view is what a window shows.
 type view struct {
-	Question *question `json:"question"`
+	Query *query `json:"question"`
 	// Next are the images to preload.
 	Next     []string `json:"next"`
 	N        counts   `json:"n"`
@@ -55,7 +55,7 @@ type view struct {
 	// one. Notice is a message for the user.
 	Elsewhere int    `json:"elsewhere,omitempty"`
 	Notice    string `json:"notice,omitempty"`
-	// Run is set if there is no question. Ending is true if the server is about to stop.
+	// Run is set if there is no query. Ending is true if the server is about to stop.
 	Run    *Run `json:"run,omitempty"`
 	Ending bool `json:"ending,omitempty"`
 }
@@ -101,9 +101,9 @@ func statusText(im labels.Image) string {
 	return ""
 }
 
-func (s *Server) question(a *annotator, st *labels.State, id string) *question {
+func (s *Server) query(a *annotator, st *labels.State, id string) *query {
 	im := a.image(st, id)
-	return &question{ID: id, Domain: s.domainOf(id), File: text(path.Base(id)), Round: im.Round, Rev: rev(im), Current: statusText(im), Class: im.Class, Later: im.Later && im.Status == labels.IsOpen,
+	return &query{ID: id, Domain: s.domainOf(id), File: text(path.Base(id)), Round: im.Round, Rev: rev(im), Current: statusText(im), Class: im.Class, Later: im.Later && im.Status == labels.IsOpen,
 		Predicted: s.prediction(im).Class != "", Group: s.groupOf(a, st, id)}
 }
 
@@ -153,7 +153,7 @@ func (s *Server) showView(r *http.Request) (any, error) {
 		return nil, err
 	}
 	v := s.view(who(r), name, again...)
-	if len(again) > 0 && (v.Question == nil || v.Question.ID != again[0]) {
+	if len(again) > 0 && (v.Query == nil || v.Query.ID != again[0]) {
 		v.Notice = "Somebody else has that image on screen now."
 	}
 	return v, nil
@@ -162,7 +162,7 @@ func (s *Server) showView(r *http.Request) (any, error) {
 // view makes a window's view, with the images pinned in front.
 func (s *Server) view(a *annotator, name string, again ...string) view {
 	v := s.viewNow(a, name, again)
-	if v.Question == nil {
+	if v.Query == nil {
 		v.Run = s.runState()
 	}
 	return v
@@ -175,7 +175,7 @@ func (s *Server) viewNow(a *annotator, name string, again []string) view {
 	s.o.Ledger.View(func(st *labels.State) {
 		c, key := s.window(a, st, name)
 		for _, id := range c.grid { // it is no longer on screen, or is queried again
-			if !slices.Contains(c.questions, id) {
+			if !slices.Contains(c.queries, id) {
 				s.free(a, id, key)
 			}
 		}
@@ -192,12 +192,12 @@ func (s *Server) viewNow(a *annotator, name string, again []string) view {
 		v.Next = []string{}
 		for i, id := range s.show(st, c, key) {
 			if i == 0 {
-				v.Question = s.question(a, st, id)
+				v.Query = s.query(a, st, id)
 			} else {
 				v.Next = append(v.Next, id)
 			}
 		}
-		if c.atEnd = v.Question == nil; c.atEnd {
+		if c.atEnd = v.Query == nil; c.atEnd {
 			v.Elsewhere = c.elsewhere
 		}
 		s.count(a, st, &v)

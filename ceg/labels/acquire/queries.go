@@ -8,8 +8,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 )
 
-// Desk queries human annotators through a ledger.
-type Desk struct {
+// Queries asks human annotators for labels, through a ledger.
+type Queries struct {
 	Ledger *labels.Ledger
 	// By names the querying program in the ledger.
 	By string
@@ -48,7 +48,7 @@ type Instead func(vacant []string, taken func(id string) bool) ([]labels.Questio
 // again; other unlabelled images are dropped, so there may be fewer labels. An image of none of
 // the classes takes the place of a label. Images that another program has queried in the round
 // take places, too.
-func (d *Desk) Round(round, n int, choose func(n int, may func(id string) bool) ([]labels.Question, error), instead Instead) ([]Labelled, error) {
+func (d *Queries) Round(round, n int, choose func(n int, may func(id string) bool) ([]labels.Question, error), instead Instead) ([]Labelled, error) {
 	if err := d.Ledger.Refresh(); err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (d *Desk) Round(round, n int, choose func(n int, may func(id string) bool) 
 type place []labels.Image
 
 // places returns the places of a round, in query order.
-func (d *Desk) places(round int) (list []place) {
+func (d *Queries) places(round int) (list []place) {
 	var queried []labels.Image
 	d.Ledger.View(func(s *labels.State) {
 		for v := range s.Images() {
@@ -130,7 +130,7 @@ func (d *Desk) places(round int) (list []place) {
 }
 
 // awaiting returns the error with the open queries.
-func (d *Desk) awaiting(round int, places []place) error {
+func (d *Queries) awaiting(round int, places []place) error {
 	a := &Awaiting{Ledger: d.Ledger.Path(), Round: round, Of: len(places)}
 	for _, p := range places {
 		for _, v := range p {
@@ -146,7 +146,7 @@ func (d *Desk) awaiting(round int, places []place) error {
 }
 
 // fill queries replacements in the places without a label, and reports whether it queried any.
-func (d *Desk) fill(round int, places []place, instead Instead) (bool, error) {
+func (d *Queries) fill(round int, places []place, instead Instead) (bool, error) {
 	var vacant []labels.Image
 	for _, p := range places {
 		last := p[len(p)-1]
@@ -192,7 +192,7 @@ func (d *Desk) fill(round int, places []place, instead Instead) (bool, error) {
 
 // may returns a predicate for the images that can be queried in a round: those that this program
 // has queried in it, and those without an effective label.
-func (d *Desk) may(round int) func(string) bool {
+func (d *Queries) may(round int) func(string) bool {
 	return func(id string) (yes bool) {
 		d.Ledger.View(func(s *labels.State) {
 			v := s.Image(id)
@@ -204,7 +204,7 @@ func (d *Desk) may(round int) func(string) bool {
 }
 
 // taken returns a predicate for the images that were queried in a round, or are bad.
-func (d *Desk) taken(round int) func(string) bool {
+func (d *Queries) taken(round int) func(string) bool {
 	return func(id string) (yes bool) {
 		d.Ledger.View(func(s *labels.State) {
 			v := s.Image(id)
@@ -230,7 +230,7 @@ func labelled(places []place) (list []Labelled) {
 // It selects the first eligible image: an open query first, a skipped one last. round is the
 // newest round, which is complete. none lists groups without an eligible image; nothing is then
 // queried.
-func (d *Desk) Another(round int, groups [][]string) (none []int, err error) {
+func (d *Queries) Another(round int, groups [][]string) (none []int, err error) {
 	var queried []string
 	_, err = d.Ledger.Update(func(s *labels.State) (events []labels.Event, err error) {
 		none, queried = nil, nil
@@ -269,7 +269,7 @@ func (d *Desk) Another(round int, groups [][]string) (none []int, err error) {
 
 // Awaiting returns the *Awaiting of the newest round, as Round would, or nil if all labels are
 // there. It selects nothing. With By, a round is one that this program has queried.
-func (d *Desk) Awaiting() error {
+func (d *Queries) Awaiting() error {
 	if err := d.Ledger.Refresh(); err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func (g game) round(round, n int, acts ...labels.Event) (awaited, labelled strin
 		}
 		return list
 	}
-	d := acquire.Desk{Ledger: ledger, By: "test"}
+	d := acquire.Queries{Ledger: ledger, By: "test"}
 	list, err := d.Round(round, n, func(n int, may func(string) bool) ([]labels.Question, error) { return first(n, may), nil },
 		func(vacant []string, taken func(string) bool) ([]labels.Question, error) {
 			return acquire.Replace(vacant, domain, func(d, n int) ([]labels.Question, error) {
@@ -149,7 +149,7 @@ func TestDesk(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ledger.Close()
-	d := acquire.Desk{Ledger: ledger, By: "test"}
+	d := acquire.Queries{Ledger: ledger, By: "test"}
 	if err := d.Awaiting(); err != nil {
 		t.Errorf("nothing was asked: %v", err)
 	}
