@@ -211,7 +211,7 @@ func (im *Import) Events(m *Matcher) (events []labels.Event, err error) {
 		a := &im.Labels[i]
 		a.Kind, a.Class = NoneOf(a.Kind, a.Class, im.o.Classes)
 		if found[i] = m.find(*a); found[i].Err == nil && a.Class != "" && known[datasets.SameName(a.Class)] == "" {
-			found[i].Err = fmt.Errorf("class %q is none of %s", a.Class, few(im.o.Classes))
+			found[i].Err = fmt.Errorf("class %q is none of %s", a.Class, Few(im.o.Classes))
 		}
 	}
 	im.Notes = append(im.Notes, m.finder.Settle(found)...)
@@ -255,7 +255,7 @@ func one(file string, classes []string) error {
 	if len(classes) < 2 {
 		return nil
 	}
-	return fmt.Errorf("%s has %d classes, %s, want one", file, len(classes), few(classes))
+	return fmt.Errorf("%s has %d classes, %s, want one", file, len(classes), Few(classes))
 }
 
 // NoneOf makes a label with the class "none of these", in any case, one of [labels.None], which has
@@ -270,7 +270,8 @@ func NoneOf(kind labels.Kind, class string, classes []string) (labels.Kind, stri
 	return labels.None, ""
 }
 
-func few(names []string) string {
+// Few lists names, not too many, for an error.
+func Few(names []string) string {
 	const n = 10
 	if len(names) <= n {
 		return strings.Join(names, ", ")

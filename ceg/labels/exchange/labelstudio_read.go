@@ -38,7 +38,7 @@ func (n studioNote) label(question string) (Label, error) {
 	}
 	found := n.chosen[question]
 	if len(found) != 1 {
-		return a, fmt.Errorf("the annotation of %s has %d choices, want one%s", a.By, len(found), strings.TrimSuffix(": "+few(found), ": "))
+		return a, fmt.Errorf("the annotation of %s has %d choices, want one%s", a.By, len(found), strings.TrimSuffix(": "+Few(found), ": "))
 	}
 	a.Class = found[0]
 	return a, nil
@@ -103,7 +103,7 @@ func (im *Import) question(tasks []annotated) (string, error) {
 	names := slices.Sorted(maps.Keys(questions))
 	if q := im.o.Question; q != "" {
 		if len(names) > 0 && !questions[q] {
-			return "", fmt.Errorf("there is no question %q in it, only %s", q, few(names))
+			return "", fmt.Errorf("there is no question %q in it, only %s", q, Few(names))
 		}
 		return q, nil
 	}
@@ -117,13 +117,13 @@ func (im *Import) question(tasks []annotated) (string, error) {
 	case len(fitting) == 1:
 		return fitting[0], nil
 	case len(fitting) > 1:
-		return "", fmt.Errorf("the questions %s have annotations with one of the classes: --question names the one that counts", few(fitting))
+		return "", fmt.Errorf("the questions %s have annotations with one of the classes: --question names the one that counts", Few(fitting))
 	case len(names) == 1:
 		return names[0], nil
 	case len(names) == 0:
 		return "", nil
 	}
-	return "", fmt.Errorf("none of %s has an annotation with one of the classes, %s", few(names), few(im.o.Classes))
+	return "", fmt.Errorf("none of %s has an annotation with one of the classes, %s", Few(names), Few(im.o.Classes))
 }
 
 // StudioImage returns the image of a Label Studio task, from its data.

@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -228,7 +229,7 @@ func Listen(ledger string, want Running) (net.Listener, Running, error) {
 		want.Name = outward()
 	}
 	if want.Address != last.Address {
-		want.Token = NewToken()
+		want.Token = rand.Text()
 	}
 	if _, err = CacheFile(ledger, ""); err == nil {
 		err = store(want.file, want)
@@ -252,18 +253,23 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go s.awaitStop(ctx, cancel)
+	return Bounded(ctx, l, maxConnections, &http.Server{Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 2 * time.Minute,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10})
+}
+
+// Bounded serves h on l until ctx is done, and closes connections beyond most at a time.
+func Bounded(ctx context.Context, l net.Listener, most int32, h *http.Server) error {
 	var open atomic.Int32
-	h := &http.Server{Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 2 * time.Minute,
-		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10, ConnState: func(c net.Conn, state http.ConnState) {
-			switch state {
-			case http.StateNew:
-				if open.Add(1) > maxConnections {
-					c.Close() // closes the connection
-				}
-			case http.StateClosed:
-				open.Add(-1)
+	h.ConnState = func(c net.Conn, state http.ConnState) {
+		switch state {
+		case http.StateNew:
+			if open.Add(1) > most {
+				c.Close() // and closed is what it becomes
 			}
-		}}
+		case http.StateClosed:
+			open.Add(-1)
+		}
+	}
 	done := make(chan error, 1)
 	go func() { done <- h.Serve(l) }()
 	select {
@@ -271,7 +277,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		return err
 	case <-ctx.Done():
 	}
-	out, stop := context.WithTimeout(context.Background(), 3*time.Second)
+	out, stop := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
 	defer stop()
 	if err := h.Shutdown(out); err != nil {
 		h.Close() // ends idle connections of browsers

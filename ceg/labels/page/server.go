@@ -93,9 +93,6 @@ type Server struct {
 // minToken is the minimum length of a secret, in characters.
 const minToken = 20
 
-// NewToken returns a new secret.
-func NewToken() string { return rand.Text() }
-
 // OpenLedger opens the ledger in a folder for a data set: unknown IDs and classes are errors.
 func OpenLedger(dir string, d *datasets.Dataset, classes []string, rule labels.Rule) (*labels.Ledger, error) {
 	return labels.Open(dir, classes, labels.Options{Rule: rule, Domain: labels.DomainIn(d)})
@@ -104,7 +101,7 @@ func OpenLedger(dir string, d *datasets.Dataset, classes []string, rule labels.R
 // New returns a server. The caller closes it.
 func New(o Options) (*Server, error) {
 	if o.Running.Token == "" {
-		o.Running.Token = NewToken()
+		o.Running.Token = rand.Text()
 	}
 	if o.Tool == "" {
 		o.Tool = "ledg label"

@@ -48,7 +48,7 @@ func (c *control) event(raw json.RawMessage, id, project string, classes []strin
 	}
 	x.Kind, x.Class = exchange.NoneOf(x.Kind, x.Class, classes)
 	if x.Class != "" && !slices.Contains(classes, x.Class) {
-		return e, fmt.Errorf("class %q is none of %s", x.Class, names(classes))
+		return e, fmt.Errorf("class %q is none of %s", x.Class, exchange.Few(classes))
 	}
 	return labels.Event{Kind: x.Kind, ID: id, Class: x.Class, By: x.By, At: x.At, Seconds: x.Seconds, Tool: tool(project, a.ID)}, nil
 }

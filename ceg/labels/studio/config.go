@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/labels/exchange"
 )
 
 // control is what a labelling config asks: one of choices about an image.
@@ -68,7 +69,7 @@ func readConfig(config string, classes []string) (*control, error) {
 		if c.Key = key; slices.Equal(slices.Sorted(slices.Values(c.ofClasses(classes))), slices.Sorted(slices.Values(classes))) {
 			return c, nil
 		}
-		other = fmt.Errorf("the choices of %q are %s, and the run's classes %s: want the same", c.From, names(c.choices), names(classes))
+		other = fmt.Errorf("the choices of %q are %s, and the run's classes %s: want the same", c.From, exchange.Few(c.choices), exchange.Few(classes))
 	}
 	return nil, cmp.Or(other, errors.New("the labelling config has no Choices about an Image: this backend chooses one class of an image"))
 }
@@ -78,13 +79,4 @@ func (c *control) ofClasses(classes []string) []string {
 	return slices.DeleteFunc(slices.Clone(c.choices), func(choice string) bool {
 		return strings.EqualFold(choice, string(labels.None)) && !slices.Contains(classes, choice)
 	})
-}
-
-// names lists names for an error, not too many.
-func names(list []string) string {
-	const most = 20
-	if len(list) > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
-	}
-	return cmp.Or(strings.Join(list, ", "), "none")
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/labels/exchange"
+	"github.com/ledg-go/ledg/ceg/labels/page"
 	"github.com/ledg-go/ledg/datasets"
 )
 
@@ -81,19 +82,20 @@ type Server struct {
 
 // Check returns an error for invalid settings of the connection to Label Studio.
 func (o Options) Check() error {
-	if o.Address == "" && o.Key != "" {
-		return errors.New("LABEL_STUDIO_API_KEY is set without LABEL_STUDIO_URL: the token is sent to that address alone, so set both")
-	}
-	_, err := newReach(o.Address)
+	_, err := o.reach()
 	return err
+}
+
+func (o Options) reach() (*reach, error) {
+	if o.Address == "" && o.Key != "" {
+		return nil, errors.New("LABEL_STUDIO_API_KEY is set without LABEL_STUDIO_URL: the token is sent to that address alone, so set both")
+	}
+	return newReach(o.Address)
 }
 
 // New returns a server. Its background work ends with ctx.
 func New(ctx context.Context, o Options) (*Server, error) {
-	if err := o.Check(); err != nil {
-		return nil, err
-	}
-	reach, err := newReach(o.Address)
+	reach, err := o.reach()
 	if err != nil {
 		return nil, err
 	}
@@ -155,32 +157,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // Serve serves on l until ctx is done, and waits for background work.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	var open atomic.Int32
-	h := &http.Server{Handler: s, IdleTimeout: time.Minute, ConnState: func(c net.Conn, state http.ConnState) {
-		switch state {
-		case http.StateNew:
-			if open.Add(1) > maxConnections {
-				c.Close() // and closed is what it becomes
-			}
-		case http.StateClosed:
-			open.Add(-1)
-		}
-	},
-		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 5 * time.Minute, MaxHeaderBytes: 32 << 10}
-	done := make(chan error, 1)
-	go func() { done <- h.Serve(l) }()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-	}
-	out, stop := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
-	defer stop()
-	if err := h.Shutdown(out); err != nil {
-		h.Close()
-	}
-	s.work.Wait()
-	return nil
+	defer s.work.Wait()
+	return page.Bounded(ctx, l, maxConnections, &http.Server{Handler: s, IdleTimeout: time.Minute,
+		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 5 * time.Minute, MaxHeaderBytes: 32 << 10})
 }
 
 // undecoded returns the error of a request that cannot be decoded.
