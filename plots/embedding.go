@@ -21,7 +21,7 @@ import (
 
 // EmbeddingData is the input of Embedding.
 type EmbeddingData struct {
-	// Points [n, 2] are coordinates of the examples, such as tsne.Result.Y.
+	// Points [n, 2] are coordinates of the examples, such as those of tsne.Embed.
 	Points blas32.General
 	// Classes and Domains [n] are indices into ClassNames and DomainNames.
 	Classes, Domains        []int

@@ -91,13 +91,13 @@ func keepMap(ctx context.Context, path string, c ceg.Config, o ceg.Options) erro
 	if len(rows) < len(e.IDs) {
 		e.Features = cluster.SelectRows(e.Features, rows)
 	}
-	m, err := tsne.Embed(ctx, e.Features, tsne.Config{Seed: c.Seed, Perplexity: tsne.UsualPerplexity(len(rows))}, nil)
+	y, err := tsne.Embed(ctx, e.Features, tsne.UsualPerplexity(len(rows)), c.Seed)
 	if err != nil {
 		return err
 	}
 	points := make([]result.MapPoint, len(rows))
 	for k, i := range rows {
-		at := m.Y.Data[k*m.Y.Stride:]
+		at := y.Data[k*y.Stride:]
 		points[k] = result.MapPoint{
 			ID: e.IDs[i], Domain: e.DomainNames[e.Domains[i]], Class: className(e, i), X: float64(at[0]), Y: float64(at[1]),
 		}

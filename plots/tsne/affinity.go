@@ -4,38 +4,28 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Affinities holds the affinities of a data set's points: p_ij, symmetric, zero on the diagonal,
-// with sum one. The zero value is not usable.
-type Affinities struct {
-	n            int
-	p            []float32 // [n, n]
-	betas        []float64
-	uncalibrated int
+// affinities are p_ij of n points: symmetric, zero on the diagonal, with sum one.
+type affinities struct {
+	n int
+	p []float32 // [n, n]
 }
 
-// NewAffinities computes p_ij = (p(j|i) + p(i|j)) / 2n for the rows of x [n, d], n at least 3.
+// newAffinities computes p_ij = (p(j|i) + p(i|j)) / 2n for the rows of x [n, d], n at least 3.
 // p(j|i) is proportional to exp(-beta_i |x_i - x_j|^2), with beta_i such that p(.|i) has the
 // given perplexity, above 1 and below n (van der Maaten and Hinton 2008, Eq. (1) and section
 // 3.1). Distances are computed from differences in float32, sums in float64.
-func NewAffinities(ctx context.Context, x blas32.General, perplexity float64) (*Affinities, error) {
-	if err := checkMatrix("x", x, 3, 1); err != nil {
-		return nil, err
-	}
+func newAffinities(ctx context.Context, x blas32.General, perplexity float64) (*affinities, error) {
 	n := x.Rows
-	if err := checkPerplexity(perplexity, n); err != nil {
-		return nil, err
-	}
-	a := &Affinities{n: n, p: make([]float32, n*n), betas: make([]float64, n)}
+	a := &affinities{n, make([]float32, n*n)}
 	if err := squaredDistances(ctx, x, a.p); err != nil {
 		return nil, err
 	}
-	found := make([]bool, n)
 	bad := make([]bool, n)
-	entropy := math.Log(perplexity)
 	err := parallelRows(ctx, n, 16, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			d := a.p[i*n : (i+1)*n]
@@ -43,34 +33,17 @@ func NewAffinities(ctx context.Context, x blas32.General, perplexity float64) (*
 				bad[i] = bad[i] || j != i && math.IsInf(float64(v), 1)
 			}
 			if !bad[i] {
-				a.betas[i], found[i] = calibrate(d, i, entropy)
+				calibrate(d, i, math.Log(perplexity))
 			}
 		}
 	})
+	if i := slices.Index(bad, true); err == nil && i >= 0 {
+		err = fmt.Errorf("tsne: x[%d] lies so far from another row that their squared distance exceeds float32", i)
+	}
 	if err != nil {
 		return nil, err
 	}
-	for i := range n {
-		if bad[i] {
-			return nil, fmt.Errorf("tsne: x[%d] lies so far from another row that their squared distance exceeds float32", i)
-		}
-		if !found[i] {
-			a.uncalibrated++
-		}
-	}
 	return a, a.join(ctx)
-}
-
-// Betas returns the precision of every point, [n], in inverse squared units
-// of the data.
-func (a *Affinities) Betas() []float64 { return append([]float64(nil), a.betas...) }
-
-// At returns p_ij. It panics when an index is out of range.
-func (a *Affinities) At(i, j int) float64 {
-	if uint(i) >= uint(a.n) || uint(j) >= uint(a.n) {
-		panic(fmt.Sprintf("tsne: affinity (%d, %d) of %d points", i, j, a.n))
-	}
-	return float64(a.p[i*a.n+j])
 }
 
 // tile is the side of the squares in which an n x n matrix is walked so that
@@ -114,12 +87,11 @@ func squaredDistance(a, b []float32) float32 {
 }
 
 // calibrate replaces row i of the squared distances d by p(.|i) with the given
-// entropy in nats and returns the precision. It narrows a bracket by bisection
+// entropy in nats. It narrows a bracket by bisection
 // and takes Newton's step where that falls inside. When the nearest points are
 // equally near and more than exp(entropy) in number, no precision gives so
-// small an entropy; the row then becomes the limit for large precisions and
-// calibrate reports false.
-func calibrate(d []float32, i int, entropy float64) (beta float64, ok bool) {
+// small an entropy; the row then becomes the limit for large precisions.
+func calibrate(d []float32, i int, entropy float64) {
 	const tolerance = 1e-7 // nats; the stored float32 rounds more than that
 	nearest, ties, mean := math.Inf(1), 0.0, 0.0
 	for j, v := range d {
@@ -137,21 +109,19 @@ func calibrate(d []float32, i int, entropy float64) (beta float64, ok bool) {
 	mean = mean/float64(len(d)-1) - nearest
 	// All precisions give the same, uniform row when all distances are equal.
 	if mean <= 0 {
-		ok = math.Abs(entropy-math.Log(float64(len(d)-1))) <= tolerance
 		setRow(d, i, nearest, 0)
-		return 0, ok
+		return
 	}
 	// With growing precision the entropy falls toward the entropy of the ties.
 	if math.Log(ties) > entropy+tolerance {
 		setRow(d, i, nearest, math.MaxFloat64)
-		return math.MaxFloat64, false
+		return
 	}
-	beta = 1 / mean
+	beta := 1 / mean
 	lo, hi := 0.0, math.Inf(1)
 	for range 200 {
 		h, slope := rowEntropy(d, i, nearest, beta)
 		if math.Abs(h-entropy) <= tolerance {
-			ok = true
 			break
 		}
 		if h > entropy {
@@ -174,7 +144,6 @@ func calibrate(d []float32, i int, entropy float64) (beta float64, ok bool) {
 		}
 	}
 	setRow(d, i, nearest, beta)
-	return beta, ok
 }
 
 // negligible is the exponent beyond which exp(-x) does not change a float64
@@ -216,7 +185,7 @@ func setRow(d []float32, i int, nearest, beta float64) {
 }
 
 // join turns p(j|i) into p_ij in place.
-func (a *Affinities) join(ctx context.Context) error {
+func (a *affinities) join(ctx context.Context) error {
 	n, p := a.n, a.p
 	scale := 1 / (2 * float64(n))
 	return parallelRows(ctx, n, tile, func(lo, hi int) {

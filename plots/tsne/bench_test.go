@@ -30,25 +30,17 @@ func gaussians(s uint64, n, d int) blas32.General {
 // comes before.
 func BenchmarkRun(b *testing.B) {
 	x := gaussians(1, 8000, 512)
-	p := fatal.Get(NewAffinities(b.Context(), x, 30))(b)
-	y := fatal.Get(start(x, Config{}))(b)
-	cfg, _ := Config{Iterations: 20}.withDefaults(x.Rows)
+	a := fatal.Get(newAffinities(b.Context(), x, 30))(b)
+	y := fatal.Get(start(x, 0))(b)
 	b.ResetTimer()
 	for b.Loop() {
-		fatal.Get(descend(b.Context(), p, y, cfg, nil))(b)
+		fatal.If(b, a.descendPhase(b.Context(), y, phase{20, 1, 0.8, 300}, 100))
 	}
 }
 
 func BenchmarkAffinities(b *testing.B) {
 	x := gaussians(1, 8000, 512)
 	for b.Loop() {
-		fatal.Get(NewAffinities(b.Context(), x, 30))(b)
-	}
-}
-
-func BenchmarkPCA(b *testing.B) {
-	x := gaussians(1, 8000, 512)
-	for b.Loop() {
-		fatal.Get(PCA(x, 2))(b)
+		fatal.Get(newAffinities(b.Context(), x, 30))(b)
 	}
 }

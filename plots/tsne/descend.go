@@ -10,32 +10,29 @@ import (
 	"github.com/ledg-go/ledg/datasets/seed"
 )
 
-// start returns the first positions as two coordinate slices.
-func start(x blas32.General, cfg Config) (y [2][]float32, err error) {
+// start returns the first positions as two coordinate slices: the first two principal components, scaled so
+// that the first has standard deviation 1e-4. An axis without variance is drawn from the seed:
+// all-equal coordinates would never leave a line.
+func start(x blas32.General, s uint64) (y [2][]float32, err error) {
 	n := x.Rows
-	r := seed.New(cfg.Seed, "tsne start")
+	r := seed.New(s, "tsne start")
 	for k := range y {
 		y[k] = make([]float32, n)
 		for i := range y[k] {
 			y[k][i] = float32(r.NormFloat64() * startDeviation)
 		}
 	}
-	if cfg.Start == StartRandom {
-		return y, nil
-	}
-	c, err := PCA(x, min(2, x.Cols))
+	scores, variances, total, err := pca(x, min(2, x.Cols))
 	if err != nil {
 		return y, err
 	}
-	// Divisor n, as in scikit-learn. An axis without variance keeps its noise:
-	// all-equal coordinates would never leave a line.
-	deviation := math.Sqrt(c.Variances[0] * float64(n-1) / float64(n))
-	for k, v := range c.Variances {
-		if v <= 1e-12*c.Total {
+	deviation := math.Sqrt(variances[0] * float64(n-1) / float64(n)) // divisor n, as in scikit-learn
+	for k, v := range variances {
+		if v <= 1e-12*total {
 			break
 		}
 		for i := range n {
-			y[k][i] = float32(float64(row(c.Scores, i)[k]) / deviation * startDeviation)
+			y[k][i] = float32(float64(scores[k][i]) / deviation * startDeviation)
 		}
 	}
 	return y, nil
@@ -51,43 +48,22 @@ type phase struct {
 
 // descend minimises the divergence from y on by gradient descent with momentum
 // and per-coordinate gains (scikit-learn's sklearn/manifold/_t_sne.py:_tsne and
-// _gradient_descent).
-func descend(ctx context.Context, p *Affinities, y [2][]float32, cfg Config, progress func(done, total int)) (Result, error) {
-	exploration := min(explorationSteps, (cfg.Iterations+1)/2)
-	phases := []phase{
-		{exploration, cfg.EarlyExaggeration, 0.5, explorationSteps},
-		{cfg.Iterations - exploration, 1, 0.8, 300},
-	}
-	done := 0
-	for _, ph := range phases {
-		steps, err := p.descendPhase(ctx, y, ph, cfg.LearningRate, func(step int) {
-			if progress != nil {
-				progress(done+step, cfg.Iterations)
-			}
-		})
-		if err != nil {
-			return Result{}, err
+// _gradient_descent, with the learning rate of Belkina et al. 2019).
+func (a *affinities) descend(ctx context.Context, y [2][]float32) error {
+	rate := max(float64(a.n)/earlyExaggeration/4, minLearningRate)
+	for _, ph := range []phase{
+		{explorationSteps, earlyExaggeration, 0.5, explorationSteps},
+		{iterations - explorationSteps, 1, 0.8, 300},
+	} {
+		if err := a.descendPhase(ctx, y, ph, rate); err != nil {
+			return err
 		}
-		done += steps
 	}
-	kl, err := p.divergence(ctx, y, 1)
-	if err != nil {
-		return Result{}, err
-	}
-	res := Result{
-		Y:            blas32.General{Rows: p.n, Cols: 2, Stride: 2, Data: make([]float32, 2*p.n)},
-		KL:           kl,
-		Iterations:   done,
-		Uncalibrated: p.uncalibrated,
-	}
-	for i := range p.n {
-		res.Y.Data[2*i], res.Y.Data[2*i+1] = y[0][i], y[1][i]
-	}
-	return res, nil
+	return nil
 }
 
-// descendPhase moves y through one phase and returns the number of steps taken.
-func (a *Affinities) descendPhase(ctx context.Context, y [2][]float32, ph phase, rate float64, progress func(step int)) (int, error) {
+// descendPhase moves y through one phase.
+func (a *affinities) descendPhase(ctx context.Context, y [2][]float32, ph phase, rate float64) error {
 	const (
 		checkEvery  = 50
 		minGain     = 0.01
@@ -106,7 +82,7 @@ func (a *Affinities) descendPhase(ctx context.Context, y [2][]float32, ph phase,
 	best, bestStep := math.MaxFloat64, 0
 	for step := range ph.steps {
 		if err := a.gradient(ctx, y, ph.exaggeration, grad); err != nil {
-			return step, err
+			return err
 		}
 		var norm float64
 		for k := range y {
@@ -124,33 +100,32 @@ func (a *Affinities) descendPhase(ctx context.Context, y [2][]float32, ph phase,
 				y[k][i] += u
 			}
 		}
-		progress(step + 1)
 		if (step+1)%checkEvery != 0 {
 			continue
 		}
 		kl, err := a.divergence(ctx, y, ph.exaggeration)
 		if err != nil {
-			return step + 1, err
+			return err
 		}
 		if math.IsNaN(kl) || math.IsInf(kl, 0) {
-			return step + 1, fmt.Errorf("tsne: the map diverged after %d steps of a phase; learning rate %v is too large", step+1, rate)
+			return fmt.Errorf("tsne: the map diverged after %d steps of a phase", step+1)
 		}
 		if kl < best {
 			best, bestStep = kl, step
 		} else if step-bestStep > ph.patience {
-			return step + 1, nil
+			return nil
 		}
 		if math.Sqrt(norm) <= minGradient {
-			return step + 1, nil
+			return nil
 		}
 	}
-	return ph.steps, nil
+	return nil
 }
 
 // gradient writes dKL/dy_i = 4 sum_j (e p_ij - q_ij) w_ij (y_i - y_j) with
 // w_ij = 1/(1 + |y_i - y_j|^2) and q_ij = w_ij / sum w, e the exaggeration
 // (van der Maaten and Hinton 2008, Eq. (5)).
-func (a *Affinities) gradient(ctx context.Context, y [2][]float32, exaggeration float64, grad [2][]float32) error {
+func (a *affinities) gradient(ctx context.Context, y [2][]float32, exaggeration float64, grad [2][]float32) error {
 	n := a.n
 	force := make([]forces, n)
 	err := parallelRows(ctx, n, 16, func(lo, hi int) {
@@ -210,4 +185,34 @@ func stretchForces(p, y0, y1 []float32, c0, c1 float32) (z, a0, a1, r0, r1 float
 		r1 += w * d1
 	}
 	return z, a0, a1, r0, r1
+}
+
+// divergence returns sum e p ln(e p / q) over all pairs, e the exaggeration: KL(P || Q) in nats where e is 1,
+// with Q the Student-t affinities normalised over all pairs.
+func (a *affinities) divergence(ctx context.Context, y [2][]float32, exaggeration float64) (float64, error) {
+	n := a.n
+	weight := make([]float64, n)
+	cross := make([]float64, n) // sum_j p ln(p / w)
+	mass := make([]float64, n)  // sum_j p
+	err := parallelRows(ctx, n, 16, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			c0, c1 := y[0][i], y[1][i]
+			for j, p := range a.p[i*n : (i+1)*n] {
+				d0, d1 := float64(c0-y[0][j]), float64(c1-y[1][j])
+				w := 1 + d0*d0 + d1*d1
+				weight[i] += 1 / w
+				if p > 0 {
+					cross[i] += float64(p) * math.Log(float64(p)*w)
+					mass[i] += float64(p)
+				}
+			}
+		}
+	})
+	var z, c, m float64
+	for i := range n {
+		z += weight[i] - 1
+		c += cross[i]
+		m += mass[i]
+	}
+	return exaggeration * (c + m*math.Log(exaggeration*z)), err
 }

@@ -18,7 +18,7 @@ func ExampleEmbed() {
 		group := i / 10 % 2
 		x.Data[i] = float32(8*group) + float32(r.NormFloat64())
 	}
-	res, err := tsne.Embed(context.Background(), x, tsne.Config{Perplexity: 10}, nil)
+	y, err := tsne.Embed(context.Background(), x, 10, 1)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -27,8 +27,8 @@ func ExampleEmbed() {
 	for i := range 80 {
 		nearest, best := 0, float32(1e30)
 		for j := range 80 {
-			d0 := res.Y.Data[2*i] - res.Y.Data[2*j]
-			d1 := res.Y.Data[2*i+1] - res.Y.Data[2*j+1]
+			d0 := y.Data[2*i] - y.Data[2*j]
+			d1 := y.Data[2*i+1] - y.Data[2*j+1]
 			if d := d0*d0 + d1*d1; j != i && d < best {
 				nearest, best = j, d
 			}
@@ -37,6 +37,6 @@ func ExampleEmbed() {
 			strangers++
 		}
 	}
-	fmt.Printf("map [%d, %d], %d strangers\n", res.Y.Rows, res.Y.Cols, strangers)
+	fmt.Printf("map [%d, %d], %d strangers\n", y.Rows, y.Cols, strangers)
 	// Output: map [80, 2], 0 strangers
 }
