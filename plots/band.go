@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Band selects what the band around a curve shows. Bands of accuracies end at 0 and 100%.
@@ -23,39 +23,36 @@ const (
 	None Band = "none"
 )
 
-// Bands lists the bands.
-func Bands() []Band { return []Band{CI, SD, SE, None} }
-
 // ParseBand returns the band with a name; the empty name is CI.
 func ParseBand(name string) (Band, error) {
 	if name == "" {
 		return CI, nil
 	}
-	if !slices.Contains(Bands(), Band(name)) {
-		var names []string
-		for _, b := range Bands() {
-			names = append(names, string(b))
-		}
-		return "", fmt.Errorf("band %q, want one of %s", name, strings.Join(names, ", "))
+	if !slices.Contains([]Band{CI, SD, SE, None}, Band(name)) {
+		return "", fmt.Errorf("band %q, want one of %s, %s, %s, %s", name, CI, SD, SE, None)
 	}
 	return Band(name), nil
 }
 
-// interval returns the mean of values and the bounds of its band.
-func (b Band) interval(values []float64) (Interval, error) {
-	iv, err := StudentT(values, confidence)
-	if err != nil || b == CI || b == "" || iv.N == 1 {
-		return iv, err
+// interval returns the mean of values, at least one, and the bounds of its band. The 95% Student-t interval
+// is mean -/+ t s / sqrt(n), with the standard deviation s (divisor n - 1) and the quantile t with n - 1
+// degrees of freedom: 4.30 at n = 3, not 1.96.
+func (b Band) interval(values []float64) (mean, low, high float64) {
+	mean, half := stat.MeanStdDev(values, nil)
+	if len(values) == 1 {
+		return mean, mean, mean
 	}
-	half := stat.StdDev(values, nil)
+	n := float64(len(values))
 	switch b {
+	case SD:
 	case SE:
-		half /= math.Sqrt(float64(iv.N))
+		half /= math.Sqrt(n)
 	case None:
 		half = 0
+	default:
+		half = distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile((1+confidence)/2) * half / math.Sqrt(n)
 	}
-	iv.Low, iv.High = iv.Mean-half, iv.Mean+half
-	return iv, nil
+	return mean, mean - half, mean + half
 }
 
 // words describes the band in a figure's note.
@@ -67,4 +64,14 @@ func (b Band) words() string {
 		return "standard error of the mean"
 	}
 	return "95% Student-t interval"
+}
+
+// finite refuses NaN and infinities.
+func finite(name string, values ...float64) error {
+	for i, v := range values {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("plots: %s %d is %v", name, i, v)
+		}
+	}
+	return nil
 }

@@ -6,8 +6,6 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/recorder"
-
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A band has no place where there are fewer than five runs.
@@ -26,7 +24,7 @@ func TestBandStopsAtSingleRuns(t *testing.T) {
 		for x, n := range test.runs {
 			c.Points = append(c.Points, Point{X: float64(x), Values: []float64{50, 60, 70, 80, 90}[:n]})
 		}
-		d := fatal.Get((&looks{theme: Print()}).draw(c, true))(t)
+		d := (&looks{theme: Print()}).draw(c, true)
 		p := plot.New()
 		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 4, 0, 100
 		var canvas recorder.Canvas

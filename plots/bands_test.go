@@ -8,15 +8,20 @@ import (
 	"github.com/ledg-go/ledg/internal/fatal"
 )
 
-// The values 10, 20, 30 have the mean 20 and the standard deviation 10.
+// The values 10, 20, 30 have the mean 20 and the standard deviation 10. The quantiles t(0.975, n-1) are of a printed table.
 func TestBands(t *testing.T) {
-	for b, half := range map[Band]float64{"": 4.302653 * 10 / math.Sqrt(3), CI: 4.302653 * 10 / math.Sqrt(3), SD: 10, SE: 10 / math.Sqrt(3), None: 0} {
-		iv, err := b.interval([]float64{10, 20, 30})
-		if err != nil || iv.Mean != 20 || math.Abs(iv.High-20-half) > 1e-5 || math.Abs(20-iv.Low-half) > 1e-5 {
-			t.Errorf("%q: %+v, %v, want 20 plus and minus %v", b, iv, err, half)
-		}
-		if one, err := b.interval([]float64{7}); err != nil || one.Low != 7 || one.High != 7 {
-			t.Errorf("%q of one run: %+v, %v", b, one, err)
+	three, five := []float64{10, 20, 30}, []float64{3, 1, 2, 5, 4}
+	for _, c := range []struct {
+		band       Band
+		values     []float64
+		mean, half float64
+	}{
+		{"", three, 20, 4.303 * 10 / math.Sqrt(3)}, {CI, three, 20, 4.303 * 10 / math.Sqrt(3)}, {SD, three, 20, 10}, {SE, three, 20, 10 / math.Sqrt(3)}, {None, three, 20, 0},
+		{CI, []float64{1, 3}, 2, 12.706}, {CI, five, 3, 2.776 * math.Sqrt(2.5) / math.Sqrt(5)}, {CI, []float64{7}, 7, 0}, {SD, []float64{7}, 7, 0},
+	} {
+		mean, low, high := c.band.interval(c.values)
+		if mean != c.mean || !near(high-mean, c.half, 5e-3) || !near(mean-low, c.half, 5e-3) {
+			t.Errorf("%q of %v: %v, %v to %v, want %v plus and minus %v", c.band, c.values, mean, low, high, c.mean, c.half)
 		}
 	}
 	for name, want := range map[string]Band{"": CI, "sd": SD, "none": None} {
@@ -39,7 +44,7 @@ func TestBandOfFigure(t *testing.T) {
 		if want := "Mean of n = 5 runs; band: " + note + "."; note != "" && g.Note != want || note == "" && g.Note != "Mean of n = 5 runs." {
 			t.Errorf("%s: the note is %q, want %q", b, g.Note, want)
 		}
-		c := fatal.Get((&looks{theme: theme}).draw(d.Curves[0], false))(t)
+		c := (&looks{theme: theme}).draw(d.Curves[0], false)
 		c.clip()
 		if c.high[0] > 100 || c.low[1] < 0 {
 			t.Errorf("%s: the band is %v to %v", b, c.low, c.high)

@@ -273,21 +273,17 @@ type drawn struct {
 // a Student-t interval of three runs is 4.3 standard errors to each side.
 const enough = 5
 
-func (l *looks) draw(c Curve, markers bool) (drawn, error) {
+func (l *looks) draw(c Curve, markers bool) drawn {
 	d := drawn{look: l.of(c.title()), markers: markers, theme: l.theme, queried: c.Queried}
 	for _, p := range c.Points {
-		iv, err := l.theme.Band.interval(p.Values)
-		if err != nil {
-			return drawn{}, err
-		}
-		d.x, d.several = append(d.x, p.X), append(d.several, len(p.Values) >= enough)
-		d.values = append(d.values, p.Values)
+		mean, low, high := l.theme.Band.interval(p.Values)
 		if len(p.Values) < enough {
-			iv.Low, iv.High = iv.Mean, iv.Mean
+			low, high = mean, mean
 		}
-		d.mean, d.low, d.high = append(d.mean, iv.Mean), append(d.low, iv.Low), append(d.high, iv.High)
+		d.x, d.several, d.values = append(d.x, p.X), append(d.several, len(p.Values) >= enough), append(d.values, p.Values)
+		d.mean, d.low, d.high = append(d.mean, mean), append(d.low, low), append(d.high, high)
 	}
-	return d, nil
+	return d
 }
 
 // clip ends the intervals of accuracies at 0 and at 100%.

@@ -73,10 +73,7 @@ func Dots(t Theme, d DotsData) (*Grid, error) {
 			// The methods of a group share 0.7 of the space to the next one.
 			place := slices.IndexFunc(all, func(o Curve) bool { return o.title() == c.title() })
 			c.Points = []Point{{X: float64(i) + 0.7*(float64(place)+0.5)/float64(len(all)) - 0.35, Values: c.Points[0].Values}}
-			dot, err := methods.draw(c, true)
-			if err != nil {
-				return nil, err
-			}
+			dot := methods.draw(c, true)
 			if d.ValueLabel == accuracyLabel {
 				dot.clip()
 			}

@@ -41,7 +41,7 @@ func TestDots(t *testing.T) {
 	}{{[]float64{1, 2, 3, 2, 2}, CI, 1, 7}, {[]float64{1, 2, 3, 2, 2}, None, 0, 7}, {[]float64{1, 2, 3}, CI, 0, 5}, {[]float64{1}, CI, 0, 2}} {
 		theme := Print()
 		theme.Band = c.band
-		dot := fatal.Get((&looks{theme: theme}).draw(values("ceg", c.values...), true))(t)
+		dot := (&looks{theme: theme}).draw(values("ceg", c.values...), true)
 		axes := plot.New()
 		axes.X.Min, axes.X.Max, axes.Y.Min, axes.Y.Max = -1, 1, 0, 4
 		var canvas recorder.Canvas

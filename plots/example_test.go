@@ -37,17 +37,6 @@ func ExampleBudget() {
 	// Mean of n = 3 runs, shown as points.
 }
 
-// A band is as wide as three runs deserve: 4.30 standard errors, not 1.96.
-func ExampleStudentT() {
-	iv, err := plots.StudentT([]float64{78.1, 79.4, 79.9}, 0.95)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%.1f (%.1f to %.1f, n = %d)\n", iv.Mean, iv.Low, iv.High, iv.N)
-	// Output: 79.1 (76.8 to 81.4, n = 3)
-}
-
 // Query rounds are marked on the curve.
 func ExampleEpochs() {
 	fig, err := plots.Epochs(plots.Dark(), plots.EpochsData{

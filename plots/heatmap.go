@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"errors"
 	"fmt"
 	"image/color"
 	"math"
@@ -68,7 +69,10 @@ func (t Theme) heatMap(s Surface, valueLabel string, refs *looks) (Panel, string
 		m.means = append(m.means, slices.Repeat([]float64{math.NaN()}, len(xs)))
 	}
 	for _, c := range s.Cells {
-		iv, err := StudentT(c.Values, confidence)
+		err := finite("value", c.Values...)
+		if len(c.Values) == 0 {
+			err = errors.New("plots: mean of no values")
+		}
 		if err != nil {
 			return fail(fmt.Errorf("%w (cell %v, %v)", err, c.X, c.Y))
 		}
@@ -76,8 +80,9 @@ func (t Theme) heatMap(s Surface, valueLabel string, refs *looks) (Panel, string
 		if !math.IsNaN(m.means[y][x]) {
 			return fail(fmt.Errorf("plots: two cells at %v, %v", c.X, c.Y))
 		}
-		m.means[y][x] = iv.Mean
-		m.lo, m.hi = min(m.lo, iv.Mean), max(m.hi, iv.Mean)
+		mean := stat.Mean(c.Values, nil)
+		m.means[y][x] = mean
+		m.lo, m.hi = min(m.lo, mean), max(m.hi, mean)
 	}
 	if s.Chosen != nil {
 		m.chosen = [2]int{slices.Index(xs, s.Chosen[0]), slices.Index(ys, s.Chosen[1])}

@@ -54,10 +54,7 @@ func (t Theme) panel(l lines, methods, refs *looks) (Panel, error) {
 	methods.meet(l.curves)
 	var all []drawn
 	for _, c := range l.curves {
-		d, err := methods.draw(c, l.markers)
-		if err != nil {
-			return Panel{}, err
-		}
+		d := methods.draw(c, l.markers)
 		if l.yLabel == accuracyLabel { // an interval of few runs knows no bounds
 			d.clip()
 		}

@@ -16,38 +16,6 @@ import (
 
 func near(a, b, tolerance float64) bool { return math.Abs(a-b) <= tolerance }
 
-func TestStudentT(t *testing.T) {
-	// Quantiles t(0.975, n-1) from a printed table: 12.706, 4.303, 2.776.
-	for _, c := range []struct {
-		values     []float64
-		mean, half float64
-	}{
-		{[]float64{7}, 7, 0},
-		{[]float64{1, 3}, 2, 12.706 * math.Sqrt2 / math.Sqrt2},
-		{[]float64{1, 2, 3}, 2, 4.303 / math.Sqrt(3)},
-		{[]float64{3, 1, 2, 5, 4}, 3, 2.776 * math.Sqrt(2.5) / math.Sqrt(5)},
-	} {
-		before := slices.Clone(c.values)
-		iv := fatal.Get(StudentT(c.values, 0.95))(t)
-		if iv.N != len(c.values) || !near(iv.Mean, c.mean, 1e-12) || !near(iv.High-iv.Mean, c.half, 1e-3) || !near(iv.Mean-iv.Low, c.half, 1e-3) {
-			t.Errorf("%v: %+v, want %v -/+ %.3f", c.values, iv, c.mean, c.half)
-		}
-		if !slices.Equal(before, c.values) {
-			t.Errorf("values changed from %v to %v", before, c.values)
-		}
-	}
-	for _, bad := range [][]float64{nil, {1, math.NaN()}, {math.Inf(-1)}} {
-		if iv, err := StudentT(bad, 0.95); err == nil {
-			t.Errorf("%v has the interval %+v", bad, iv)
-		}
-	}
-	for _, confidence := range []float64{0, 1, math.NaN()} {
-		if _, err := StudentT([]float64{1, 2}, confidence); err == nil {
-			t.Errorf("confidence %v is no error", confidence)
-		}
-	}
-}
-
 func TestTicks(t *testing.T) {
 	for _, c := range []struct {
 		lo, hi float64
@@ -137,7 +105,7 @@ func TestRanges(t *testing.T) {
 
 func TestDrawnNumbers(t *testing.T) {
 	l := &looks{theme: Print()}
-	d := fatal.Get(l.draw(Curve{Name: "a", Points: []Point{{1, []float64{1, 2, 3, 1, 3}}, {2, []float64{5}}}}, true))(t)
+	d := l.draw(Curve{Name: "a", Points: []Point{{1, []float64{1, 2, 3, 1, 3}}, {2, []float64{5}}}}, true)
 	if !slices.Equal(d.x, []float64{1, 2}) || !slices.Equal(d.mean, []float64{2, 5}) {
 		t.Errorf("drawn at %v, %v", d.x, d.mean)
 	}

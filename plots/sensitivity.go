@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -52,42 +53,51 @@ func (s Sweep) wide() bool {
 	return least > 0 && most > 30*least
 }
 
+// changes returns the differences of values from the usual ones, value by value.
+func changes(what string, values, usual []float64) ([]float64, error) {
+	if len(usual) == 0 || len(values) != len(usual) {
+		return nil, fmt.Errorf("plots: changes of %s: %d values, want %d as at the usual setting", what, len(values), len(usual))
+	}
+	return floats.SubTo(make([]float64, len(values)), values, usual), nil
+}
+
+// less are references less a value.
+func less(references []Reference, by float64) (out []Reference) {
+	for _, r := range references {
+		out = append(out, Reference{r.Name, r.Y - by})
+	}
+	return out
+}
+
 // changes returns the sweep's differences from the usual setting: of a curve value by value, of
 // references from the first curve's mean, of the paper's results from its own.
 func (s Sweep) changes() (Sweep, error) {
 	if s.Chosen == nil {
 		return s, fmt.Errorf("plots: changes of %q without a usual setting", s.XLabel)
 	}
-	at := func(c Curve) []float64 {
+	at := func(c Curve) (values []float64) {
 		for _, p := range c.Points {
 			if p.X == *s.Chosen {
-				return p.Values
+				values = p.Values
 			}
 		}
-		return nil
+		return values
 	}
 	out := s
 	out.Curves, out.References, out.Published = nil, nil, nil
 	for _, c := range s.Curves {
-		usual, points := at(c), []Point(nil)
-		for _, p := range c.Points {
-			if len(p.Values) != len(usual) {
-				return out, fmt.Errorf("plots: changes of %q at %g: %d values, want %d as at the usual setting", c.Name, p.X, len(p.Values), len(usual))
+		points := slices.Clone(c.Points)
+		for i, p := range points {
+			var err error
+			if points[i].Values, err = changes(fmt.Sprintf("%q at %g", c.Name, p.X), p.Values, at(c)); err != nil {
+				return out, err
 			}
-			q := Point{X: p.X}
-			for i, v := range p.Values {
-				q.Values = append(q.Values, v-usual[i])
-			}
-			points = append(points, q)
 		}
 		c.Points = points
 		out.Curves = append(out.Curves, c)
 	}
 	if len(s.Curves) > 0 {
-		mean := stat.Mean(at(s.Curves[0]), nil)
-		for _, r := range s.References {
-			out.References = append(out.References, Reference{r.Name, r.Y - mean})
-		}
+		out.References = less(s.References, stat.Mean(at(s.Curves[0]), nil))
 	}
 	for _, p := range s.Published {
 		i := slices.IndexFunc(p.Points, func(q PublishedPoint) bool { return q.X == *s.Chosen })
@@ -112,25 +122,15 @@ func (s Surface) changes() (Surface, error) {
 			usual = c.Values
 		}
 	}
-	if usual == nil {
-		return s, fmt.Errorf("plots: changes of %q without a usual setting", s.Title)
-	}
 	out := s
-	out.Cells, out.References = nil, nil
-	for _, c := range s.Cells {
-		if len(c.Values) != len(usual) {
-			return out, fmt.Errorf("plots: changes of %q at %g, %g: %d values, want %d as at the usual setting", s.Title, c.X, c.Y, len(c.Values), len(usual))
+	out.Cells = slices.Clone(s.Cells)
+	for i, c := range s.Cells {
+		var err error
+		if out.Cells[i].Values, err = changes(fmt.Sprintf("%q at %g, %g", s.Title, c.X, c.Y), c.Values, usual); err != nil {
+			return out, err
 		}
-		d := Cell{X: c.X, Y: c.Y}
-		for i, v := range c.Values {
-			d.Values = append(d.Values, v-usual[i])
-		}
-		out.Cells = append(out.Cells, d)
 	}
-	mean := stat.Mean(usual, nil)
-	for _, r := range s.References {
-		out.References = append(out.References, Reference{r.Name, r.Y - mean})
-	}
+	out.References = less(s.References, stat.Mean(usual, nil))
 	return out, nil
 }
 
