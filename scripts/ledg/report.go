@@ -34,8 +34,8 @@ func newReportCommand() *cobra.Command {
 		SuggestFor: []string{"html", "dashboard"},
 		Short:      "Write runs or a study as one HTML page",
 		Long: `Write runs as one HTML page: accuracies, curves, queried images with scores, calibration,
-confusion matrix, settings and versions. The page loads nothing, has no script, and
-stays below 5 MB. Nothing is written into the runs: the calibration of a run without one is
+confusion matrix, settings and versions. The page loads nothing and has no script.
+Nothing is written into the runs: the calibration of a run without one is
 computed for the page alone.`,
 		Example: `  ledg report runs/mine --out mine.html
   ledg report runs/demo/ledg runs/demo/ceg --out demo.html`,

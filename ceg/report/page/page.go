@@ -47,8 +47,9 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"many":     func(classes []string) bool { return len(classes) > manyClasses },
 	"inc":      func(i int) int { return i + 1 },
 	"contains": strings.Contains,
-	"upper":    func(s string) string { return strings.ToUpper(s[:1]) + s[1:] },
+	"upper":    upper,
 	"shade":    func(n int, row []int) int { return min(9, 10*n/max(1, sum(row))) },
+	"row":      func(c *audit.Counts, class string) []int { return c.Counts[slices.Index(c.Classes, class)] },
 	"command":  func(args ...string) []string { return strings.Split(shell.Line(args...), " ") },
 }).ParseFS(files, "*.tmpl"))
 
@@ -105,18 +106,13 @@ func Shown(folders []*report.Folder, o Options) ([]string, error) {
 	}
 	var dirs []string
 	for _, r := range shown(list, o.withDefaults().Runs) {
-		dirs = append(dirs, r.Out.Path)
+		dirs = append(dirs, r.Path)
 	}
 	return dirs, nil
 }
 
-// MaxBytes is the maximum size of a page.
-const MaxBytes = 5 << 20
-
 // Write writes the page of the runs in a study's folder, or of a few runs, each opened by
-// report.OpenRun. Unavailable images are left out with a note, and so are the last runs if the
-// page would exceed MaxBytes. If a single run exceeds it, that is an error, and nothing is
-// written.
+// report.OpenRun. Unavailable images are left out with a note. After an error nothing is written.
 func Write(ctx context.Context, w io.Writer, title string, folders []*report.Folder, o Options) error {
 	o = o.withDefaults()
 	p := &content{page: newPage(title)}
@@ -130,36 +126,30 @@ func Write(ctx context.Context, w io.Writer, title string, folders []*report.Fol
 	if len(p.Finished) == 0 {
 		return errors.New("there is no finished run to report on")
 	}
+	for _, r := range p.Finished {
+		last := r.Result.Accuracy.LastEpoch
+		p.Measured = p.Measured || r.Result.Accuracy.Measured()
+		p.Known = p.Known || last.Target.Total+last.SourceVal.Total > 0
+	}
 	for _, r := range shown(p.Finished, o.Runs) {
-		one, err := newRun(ctx, r.Out, o)
+		one, err := newRun(ctx, r, o)
 		if err != nil {
 			return err
 		}
 		p.Runs = append(p.Runs, one)
 	}
-	b, err := p.fit()
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(b)
-	return err
+	p.Others = len(p.Finished) - len(p.Runs)
+	return write(w, "page.html.tmpl", p)
 }
 
-// fit returns the page with as many of the runs one by one as MaxBytes has room for.
-func (p *content) fit() ([]byte, error) {
-	for {
-		var b bytes.Buffer
-		if err := templates.ExecuteTemplate(&b, "page.html.tmpl", p); err != nil {
-			return nil, err
-		}
-		if b.Len() <= MaxBytes {
-			return b.Bytes(), nil
-		}
-		if len(p.Runs) < 2 {
-			return nil, fmt.Errorf("the page has %d bytes, more than %d: show fewer pictures", b.Len(), MaxBytes)
-		}
-		p.Runs = p.Runs[:len(p.Runs)-1]
+// write executes a template; after an error nothing is written.
+func write(w io.Writer, name string, data any) error {
+	var b bytes.Buffer
+	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
+		return err
 	}
+	_, err := b.WriteTo(w)
+	return err
 }
 
 // content is what the template shows: tables and figures of folders, and runs one by one.
@@ -167,34 +157,12 @@ type content struct {
 	page
 	Tables   []*result.Table
 	Figures  []figure
-	Finished []finished
-	Runs     []*runPage
+	Finished []*result.Run // each once
+	Runs     []*runPage    // those that are shown one by one
+	Others   int           // the number of other finished runs
+	// Measured tells that some run has a target with labels, Known that some accuracy is known.
+	Measured, Known bool
 }
-
-// Others is the number of finished runs that are not shown one by one.
-func (p *content) Others() int { return len(p.Finished) - len(p.Runs) }
-
-// finished is a run that may be shown; two studies may have the same.
-type finished struct {
-	Name string
-	Out  *result.Run
-}
-
-// Measured reports whether some run has a target with labels.
-func (p *content) Measured() bool {
-	return slices.ContainsFunc(p.Finished, func(r finished) bool { return r.Out.Result.Accuracy.Measured() })
-}
-
-// Known reports whether some accuracy is known.
-func (p *content) Known() bool {
-	return slices.ContainsFunc(p.Finished, func(r finished) bool {
-		last := r.Out.Result.Accuracy.LastEpoch
-		return last.Target.Total+last.SourceVal.Total > 0
-	})
-}
-
-// Long reports whether the list of runs is folded away.
-func (p *content) Long() bool { return len(p.Finished) > 24 }
 
 // figure is a picture for light and for dark screens, as data URLs. The style chooses:
 // a <picture> keeps the dark one on paper.
@@ -220,15 +188,15 @@ func (p *content) compare(ctx context.Context, f *report.Folder, o Options) {
 }
 
 // collect lists the finished runs of folders, each once.
-func collect(folders []*report.Folder) (list []finished, err error) {
+func collect(folders []*report.Folder) (list []*result.Run, err error) {
 	for _, f := range folders {
 		for _, r := range f.Runs {
 			out, err := f.Outcome(r)
 			if err != nil {
 				return nil, err
 			}
-			if out != nil && !slices.ContainsFunc(list, func(old finished) bool { return old.Out.Path == out.Path }) {
-				list = append(list, finished{r.Dir, out})
+			if out != nil && !slices.ContainsFunc(list, func(old *result.Run) bool { return old.Path == out.Path }) {
+				list = append(list, out)
 			}
 		}
 	}
@@ -236,19 +204,21 @@ func collect(folders []*report.Folder) (list []finished, err error) {
 }
 
 // shown are the n runs that are shown one by one, the first of every method before others.
-func shown(list []finished, n int) []finished {
-	var first, more []finished
+func shown(list []*result.Run, n int) []*result.Run {
+	var first, more []*result.Run
 	methods := map[string]bool{}
 	for _, r := range list {
-		if method := r.Out.Result.Method; methods[method] {
+		if method := r.Result.Method; methods[method] {
 			more = append(more, r)
 		} else {
 			methods[method], first = true, append(first, r)
 		}
 	}
-	all := slices.Concat(first, more)
+	all := append(first, more...)
 	return all[:min(n, len(all))]
 }
+
+func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // share is a tally in percent.
 func share(t result.Tally) string {
@@ -299,26 +269,20 @@ func Reliability(c *calibration.Calibration) plots.ReliabilityData {
 		return list
 	}
 	var d plots.ReliabilityData
-	for _, side := range []struct {
-		name string
-		of   func(f calibration.Fit) calibration.Change
-	}{
-		{strings.ToUpper(c.On()[:1]) + c.On()[1:], func(f calibration.Fit) calibration.Change { return f.Source }},
-		{"Target", func(f calibration.Fit) calibration.Change { return f.Target }},
-	} {
-		change := side.of(c.Source)
+	panel := func(name string, of func(calibration.Fit) calibration.Change) {
+		change := of(c.Source)
 		if change.Before.Images == 0 {
-			continue
+			return
 		}
-		p := plots.ReliabilityPanel{Title: fmt.Sprintf("%s, ECE %.1f%% to %.1f%%", side.name, 100*change.Before.ECE, 100*change.After.ECE)}
-		p.Curves = append(p.Curves,
-			plots.ReliabilityCurve{Name: "before", Points: points(change.Before)},
-			plots.ReliabilityCurve{Name: "after", Points: points(change.After)})
+		curves := []plots.ReliabilityCurve{{Name: "before", Points: points(change.Before)}, {Name: "after", Points: points(change.After)}}
 		if c.LeftOut != nil {
-			p.Curves = append(p.Curves, plots.ReliabilityCurve{Name: "after, by left-out sources", Points: points(side.of(*c.LeftOut).After)})
+			curves = append(curves, plots.ReliabilityCurve{Name: "after, by left-out sources", Points: points(of(*c.LeftOut).After)})
 		}
-		d.Panels = append(d.Panels, p)
+		title := fmt.Sprintf("%s, ECE %.1f%% to %.1f%%", name, 100*change.Before.ECE, 100*change.After.ECE)
+		d.Panels = append(d.Panels, plots.ReliabilityPanel{Title: title, Curves: curves})
 	}
+	panel(upper(c.On()), func(f calibration.Fit) calibration.Change { return f.Source })
+	panel("Target", func(f calibration.Fit) calibration.Change { return f.Target })
 	d.Note = fmt.Sprintf("Temperature %.3f, fitted on %d %s: optimistic on a new domain. ECE: expected calibration error, %d bins.",
 		c.Source.Temperature, c.Source.Images, c.Images(), calibration.Bins)
 	return d

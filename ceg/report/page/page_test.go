@@ -64,9 +64,6 @@ func write(t *testing.T, dir string, o page.Options) string {
 // Whatever a run's files say is text, and the page loads nothing.
 func TestPageIsSelfContainedAndSafe(t *testing.T) {
 	html := write(t, recorded(t), page.Options{})
-	if len(html) > page.MaxBytes {
-		t.Errorf("%d bytes", len(html))
-	}
 	if n := strings.Count(strings.ToLower(html), "<script"); n != 0 {
 		t.Errorf("%d script elements", n)
 	}
@@ -209,34 +206,21 @@ func TestPageOfTwoFolders(t *testing.T) {
 	}
 }
 
-// Runs that there is no room for are in the tables alone.
-func TestPageKeepsItsSize(t *testing.T) {
-	if testing.Short() {
-		t.Skip("draws the figures of many runs")
-	}
-	var folders []*report.Folder
+// The matrix of many classes is folded away below the worst of them.
+func TestPageOfManyClasses(t *testing.T) {
 	var classes []string
 	for i := range 150 {
 		classes = append(classes, fmt.Sprint("class ", i))
 	}
-	for range 8 {
-		dir := recorded(t)
-		l := calibration.Labelled{Logits: [][]float32{make([]float32, 150)}, Class: []int{7}}
-		c := &calibration.Calibration{Source: calibration.NewFit(1.5, 1, l, l), Best: 1, Classes: classes, Confusion: calibration.Confuse(l, 150)}
-		fatal.If(t, c.Write(dir))
-		f := fatal.Get(report.OpenRun(dir))(t)
-		folders = append(folders, f)
-	}
-	var b bytes.Buffer
-	fatal.If(t, page.Write(t.Context(), &b, "many", folders, page.Options{}))
-	for _, want := range []string{"<summary>The whole matrix</summary>", "<th>150 class 149</th>", `<td>class 7</td><td>class 0</td><td class="n">1</td><td class="n">100.00</td>`, `<th class="n">150</th>`} {
-		if !strings.Contains(b.String(), want) {
+	dir := recorded(t)
+	l := calibration.Labelled{Logits: [][]float32{make([]float32, 150)}, Class: []int{7}}
+	c := &calibration.Calibration{Source: calibration.NewFit(1.5, 1, l, l), Best: 1, Classes: classes, Confusion: calibration.Confuse(l, 150)}
+	fatal.If(t, c.Write(dir))
+	html := write(t, dir, page.Options{})
+	for _, want := range []string{"<summary>The whole matrix</summary>", "<th>150 class 149</th>", `<td>class 7</td><td>class 0</td><td class="n">0 of 1</td>`, `<th class="n">150</th>`} {
+		if !strings.Contains(html, want) {
 			t.Errorf("%s is missing", want)
 		}
-	}
-	shown := strings.Count(b.String(), "<h3>Queried images</h3>")
-	if b.Len() > page.MaxBytes || shown < 2 || shown > 7 || !strings.Contains(b.String(), fmt.Sprintf("%d more runs are only in the tables", 8-shown)) && shown != 7 {
-		t.Errorf("%d bytes with %d of 8 runs", b.Len(), shown)
 	}
 }
 

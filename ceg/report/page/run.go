@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
@@ -139,19 +140,19 @@ func readPeople(dir string) (*people, error) {
 	}
 	p := &people{State: s, Note: note}
 	for _, name := range s.Annotators() {
-		p.Annotators = append(p.Annotators, annotator{Name: name})
+		a := annotator{Name: name}
+		for _, l := range s.Labels() {
+			if l.By != name {
+				continue
+			}
+			if a.Labels++; l.Unsure {
+				a.Unsure++
+			}
+		}
+		p.Annotators = append(p.Annotators, a)
 	}
 	if p.Annotators == nil {
 		return nil, nil
-	}
-	for _, l := range s.Labels() {
-		i := slices.IndexFunc(p.Annotators, func(a annotator) bool { return a.Name == l.By })
-		if i < 0 {
-			continue
-		}
-		if p.Annotators[i].Labels++; l.Unsure {
-			p.Annotators[i].Unsure++
-		}
 	}
 	agreements, differ := s.Agreements()
 	all, _, _ := s.Count()
@@ -174,30 +175,13 @@ func (r *runPage) addCalibration(c *calibration.Calibration) (err error) {
 	return err
 }
 
-// confusion is a cell of a confusion matrix: N images of a class, of All, predicted as another.
-type confusion struct {
-	Class, Predicted string
-	N, All           int
-}
-
-// Tally is N of All.
-func (c confusion) Tally() result.Tally { return result.Tally{Correct: c.N, Total: c.All} }
-
-// Worst lists the most frequent confusions of many classes, whose matrix is folded away.
-func (r *runPage) Worst() (list []confusion) {
+// Worst lists the classes of lowest accuracy where there are many, whose matrix is folded away.
+func (r *runPage) Worst() ranking {
 	c := r.Calibration
 	if len(c.Classes) <= manyClasses {
 		return nil
 	}
-	for i, row := range c.Confusion {
-		all := sum(row)
-		for j, n := range row {
-			if i != j && n > 0 {
-				list = append(list, confusion{c.Classes[i], c.Classes[j], n, all})
-			}
-		}
-	}
-	slices.SortStableFunc(list, func(a, b confusion) int { return b.N - a.N })
+	list := rank(byClass(&audit.Counts{Classes: c.Classes, Counts: c.Confusion}), audit.Exact)
 	return list[:min(len(list), 15)]
 }
 

@@ -1,12 +1,10 @@
 package page
 
 import (
-	"bytes"
 	"fmt"
 	"html/template"
 	"io"
 
-	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
@@ -21,15 +19,7 @@ type sitePage struct {
 // siteVisit is a visit with its pictures.
 type siteVisit struct {
 	*site.VisitReport
-	Known          []string // the classes of the network, the columns of the confusion matrix
-	Rows           []siteClass
 	Wrong, Strange []tile
-}
-
-// siteClass is a class with its row of the confusion matrix.
-type siteClass struct {
-	audit.Class
-	Counts []int
 }
 
 // picturesOfSite is how many pictures of errors a page shows.
@@ -47,7 +37,7 @@ func WriteSite(w io.Writer, r *site.Report, picture func(id string) (*rgb.Image,
 	}
 	p := sitePage{page: newPage(r.Site), Report: r}
 	for _, v := range r.Visits {
-		s := siteVisit{VisitReport: v, Known: r.Classes}
+		s := siteVisit{VisitReport: v}
 		for _, e := range v.Errors[:min(len(v.Errors), picturesOfSite)] {
 			s.Wrong = append(s.Wrong, tile{ID: e.ID, Is: e.Class, Seen: fmt.Sprintf("%s, %.0f%%", e.Seen, 100*e.Probability), Picture: show(e.ID)})
 		}
@@ -56,21 +46,7 @@ func WriteSite(w io.Writer, r *site.Report, picture func(id string) (*rgb.Image,
 				s.Strange = append(s.Strange, tile{ID: id, Picture: show(id)})
 			}
 		}
-		for _, c := range v.Classes {
-			row := siteClass{Class: c}
-			for i, name := range v.Counts.Classes {
-				if name == c.Class {
-					row.Counts = v.Counts.Counts[i]
-				}
-			}
-			s.Rows = append(s.Rows, row)
-		}
 		p.Shown = append(p.Shown, s)
 	}
-	var b bytes.Buffer
-	if err := templates.ExecuteTemplate(&b, "site.html.tmpl", p); err != nil {
-		return err
-	}
-	_, err := w.Write(b.Bytes())
-	return err
+	return write(w, "site.html.tmpl", p)
 }
