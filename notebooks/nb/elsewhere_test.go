@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/gomlx/gomlx/core/graph"
@@ -34,7 +33,6 @@ func TestElsewhere(t *testing.T) {
 	functions := exported(t)
 	t.Setenv("GOCACHE", strings.TrimSpace(string(Must(exec.Command("go", "env", "GOCACHE").Output())))) // not in the new one
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	t.Cleanup(func() { ledgProgram = sync.OnceValue(buildLedg) }) // the folder goes
 	t.Setenv("LEDG_QUICK", "1")
 	t.Setenv("LEDG_RUNS", "")
 	t.Setenv(checkout, root)
@@ -80,7 +78,7 @@ func TestElsewhere(t *testing.T) {
 				return filepath.Join(photos, domain, class)
 			})
 		}},
-		{"IsQuick", func() { IsQuick() }}, {"Theme", func() { Theme() }}, {"Progress", func() { Progress() }},
+		{"IsQuick", func() { IsQuick() }}, {"Theme", func() { Theme() }},
 		{"Set", func() { Set("tau", 0.8) }}, {"Markdown", func() { Markdown("text") }}, {"Strategies", Strategies},
 		{"Config", func() { Config(config.Spec{Dataset: "glyphs", Target: "photo", Method: "ceg"}) }},
 		{"Strategy", func() { Strategy("elsewhere", Pool.Entropy) }},

@@ -2,20 +2,21 @@ package nb
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"image/png"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/ceg/predict/photos"
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/site"
@@ -35,27 +36,18 @@ func SaveImages(dataset string, n int, place func(domain, class string) string) 
 		if count[of]++; dir == "" || count[of] > n {
 			continue
 		}
-		Check(saveImage(d, i, filepath.Join(dir, fmt.Sprintf("%05d.png", i))))
+		file := filepath.Join(dir, fmt.Sprintf("%05d.png", i))
+		if _, err := os.Stat(file); err == nil {
+			continue
+		}
+		m := Must(d.Image(i))
+		Check(os.MkdirAll(dir, 0o777))
+		Check(regular.WriteFile(file, func(w io.Writer) error { return png.Encode(w, m.ToImage()) }))
 	}
 	return func(file string) string {
 		i := Must(strconv.Atoi(strings.TrimSuffix(filepath.Base(file), ".png")))
 		return d.Classes[truth.Class(i)]
 	}
-}
-
-// saveImage writes an image to a file that is not there yet, whole or not at all.
-func saveImage(d *datasets.Dataset, i int, file string) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-		return err
-	}
-	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	m, err := d.Image(i)
-	if err != nil {
-		return err
-	}
-	return regular.WriteFile(file, func(w io.Writer) error { return png.Encode(w, m.ToImage()) })
 }
 
 // LabelCounts shows how many labels a run has of each domain and class.
@@ -112,3 +104,27 @@ func AdaptationSet(dir string) (ids []string) {
 func Wilson(right, n int) Interval {
 	return audit.Wilson(result.Tally{Correct: right, Total: n})
 }
+
+// Extract computes features of the images in a folder with a network that was trained on
+// ImageNet, and returns the file of features, the Root of a [Run] on the data set features.
+// The classes are needed if photos are not in class folders. Cached features are reused. In quick mode the network has random weights.
+func Extract(root string, classes ...string) (file string) {
+	b, start := new(bar), time.Now()
+	o := photos.Options{Classes: classes, Progress: func(done, total int) {
+		if done < total && time.Since(start) > patience { // else there is nothing to wait for
+			b.show(float64(done)/float64(total), fmt.Sprintf("%d of %d images", done, total))
+		}
+	}}
+	if IsQuick() {
+		o.By = datasets.Origin{Weights: config.NoWeights, Size: 32}
+	}
+	o.By.Layout = Must(datasets.Recognise(os.DirFS(root), nil, classes, nil))
+	file = Must(photos.Embed(context.Background(), root, o))
+	if b.id != "" {
+		b.text("the features of all images are computed")
+	}
+	return file
+}
+
+// patience is how long a cell computes before it shows its progress.
+const patience = 10 * time.Second

@@ -75,7 +75,7 @@ func Ablate(name, method string, parts ...any) (dirs []string) {
 	whole := Must(config.Resolve(newRun(method, change...).Spec))
 	var all []func(*Run)
 	for _, v := range without {
-		one := func(r *Run) { leaveOut(r, v) }
+		one := func(r *Run) { leaveOut(r, v, whole) }
 		r := newRun(method, append(slices.Clone(change), one)...)
 		c := Must(config.Resolve(r.Spec))
 		idle := r.Idle(c)
@@ -96,19 +96,15 @@ func Ablate(name, method string, parts ...any) (dirs []string) {
 	return dirs
 }
 
-// part returns the paper's ablation of a part.
+// part returns the paper's ablation of a part, the last word of its name.
 func part(name string) (study.Variant, error) {
 	var names []string
 	for _, v := range study.Ablations() {
-		short := strings.TrimPrefix(v.Name, "w/o ")
-		if _, inner, ok := strings.Cut(short, "("); ok {
-			short = strings.TrimSuffix(inner, ")")
-		}
-		short = strings.TrimPrefix(short, "w/ static ")
 		if v.Method != "" { // other methods
 			continue
 		}
-		if short == name || v.Name == name {
+		short := strings.Trim(v.Name[strings.LastIndex(v.Name, " ")+1:], "()")
+		if short == name {
 			return v, nil
 		}
 		names = append(names, short)
@@ -116,19 +112,15 @@ func part(name string) (study.Variant, error) {
 	return study.Variant{}, fmt.Errorf("no part %q, want one of %s", name, strings.Join(names, ", "))
 }
 
-// leaveOut changes a run to an ablation.
-func leaveOut(r *Run, v study.Variant) {
+// leaveOut changes a run of a config to an ablation.
+func leaveOut(r *Run, v study.Variant, whole config.Config) {
 	for path, value := range v.Set {
 		Check(r.Put(path, value))
 	}
-	if v.Apply != nil {
-		s := *r
-		s.defaultTarget() // which does not matter here
-		before := Must(config.Resolve(s.Spec))
-		after := before
+	if after := whole; v.Apply != nil {
 		v.Apply(&after)
 		for _, s := range config.Settings() {
-			if s.Text(before) != s.Text(after) {
+			if s.Text(whole) != s.Text(after) {
 				Check(r.Put(s.Path, s.Of(after)))
 			}
 		}

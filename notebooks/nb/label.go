@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"github.com/janpfeifer/gonb/gonbui"
 )
@@ -46,26 +45,17 @@ func showLabel(args []string, text string) {
 	}
 }
 
-// ledgProgram returns the command, built once for each cell that needs it.
-var ledgProgram = sync.OnceValue(buildLedg)
-
-// buildLedg builds the command from the kernel's checkout.
-func buildLedg() string {
-	dir := Must(os.UserCacheDir())
-	path := filepath.Join(dir, "ledg", "notebooks", "ledg")
+// ledg runs the command, built from the kernel's checkout, and returns what it prints.
+func ledg(args ...string) string {
+	path := filepath.Join(Must(os.UserCacheDir()), "ledg", "notebooks", "ledg")
 	Check(os.MkdirAll(filepath.Dir(path), 0o777))
 	build := exec.Command("go", "build", "-o", path, "github.com/ledg-go/ledg/scripts/ledg")
 	build.Dir = os.Getenv(checkout)
 	if out, err := build.CombinedOutput(); err != nil {
 		Check(fmt.Errorf("the labelling page needs the program ledg, built in %s=%q: %w: %s", checkout, build.Dir, err, oneLine(out)))
 	}
-	return path
-}
-
-// ledg runs the command and returns what it prints.
-func ledg(args ...string) string {
 	var stdout, stderr bytes.Buffer
-	cmd := exec.Command(ledgProgram(), args...)
+	cmd := exec.Command(path, args...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		Check(fmt.Errorf("ledg %s: %w: %s", args[0], err, oneLine(stderr.Bytes())))
@@ -79,47 +69,30 @@ func oneLine(text []byte) string { return strings.Join(strings.Fields(string(tex
 // for tests and demonstrations. class returns the class of an image by ID, or "" to skip it. It
 // returns the number of labels.
 func Annotate(address string, class func(id string) string) (labelled int) {
-	type view struct {
-		Question *struct {
-			ID  string `json:"id"`
-			Rev string `json:"rev"`
-		} `json:"question"`
-	}
-	type action struct {
-		Client string `json:"client"`
-		Op     string `json:"op"`
-		ID     string `json:"id"`
-		Rev    string `json:"rev"`
-		Class  string `json:"class,omitempty"`
-	}
 	const client = "program"
-	var v view
-	Check(decode(Must(http.Get(address+"view?client="+client)), &v))
-	for v.Question != nil {
-		a := action{client, "label", v.Question.ID, v.Question.Rev, class(v.Question.ID)}
-		if a.Class == "" {
-			a.Op = "skip"
+	for {
+		var view struct{ Question *struct{ ID, Rev string } }
+		decode(Must(http.Get(address+"view?client="+client)), &view)
+		q := view.Question
+		if q == nil {
+			return labelled
+		}
+		act := map[string]string{"client": client, "op": "label", "id": q.ID, "rev": q.Rev, "class": class(q.ID)}
+		if act["class"] == "" {
+			act["op"] = "skip"
 		} else {
 			labelled++
 		}
-		var next struct {
-			View view `json:"view"`
-		}
-		Check(decode(Must(http.Post(address+"act", "application/json", bytes.NewReader(Must(json.Marshal(a))))), &next))
-		v = next.View
+		decode(Must(http.Post(address+"act", "application/json", bytes.NewReader(Must(json.Marshal(act))))), &struct{}{})
 	}
-	return labelled
 }
 
 // decode reads the JSON of a reply.
-func decode(reply *http.Response, into any) error {
+func decode(reply *http.Response, into any) {
 	defer reply.Body.Close()
-	data, err := io.ReadAll(reply.Body)
-	if err != nil {
-		return err
-	}
+	data := Must(io.ReadAll(reply.Body))
 	if reply.StatusCode != http.StatusOK {
-		return fmt.Errorf("the labelling server says %s: %s", reply.Status, data)
+		Check(fmt.Errorf("the labelling server says %s: %s", reply.Status, data))
 	}
-	return json.Unmarshal(data, into)
+	Check(json.Unmarshal(data, into))
 }

@@ -20,7 +20,7 @@ import (
 // LearningCurves shows the accuracy of runs, a curve for each method: over the number of labels if a
 // method has several budgets, else over epochs. [Save] writes the figure to a file.
 func LearningCurves(dirs ...string) Fig {
-	if severalBudgets(dirs) {
+	if budgets, _ := byBudget(dirs); len(budgets) > 1 {
 		return labelCurves(false, dirs)
 	}
 	return Epochs(Must(report.CurvesOver(dirs...)))
@@ -35,20 +35,11 @@ func labelCurves(each bool, dirs []string) Fig {
 // PerTarget shows what [LearningCurves] shows with a panel for each target domain and, over the number
 // of labels, one for their average.
 func PerTarget(dirs ...string) Fig {
-	if severalBudgets(dirs) {
+	if budgets, _ := byBudget(dirs); len(budgets) > 1 {
 		return labelCurves(true, dirs)
 	}
 	d := Must(report.CurvesByTarget(dirs...))
 	return showFig(func(t plots.Theme) (*plots.Grid, error) { return plots.EpochsPanels(t, d) })
-}
-
-// severalBudgets reports whether runs have different budgets.
-func severalBudgets(dirs []string) bool {
-	budgets := map[string]bool{}
-	for _, r := range Must(result.OpenAll(dirs...)) {
-		budgets[r.Config.Exploration.Budget] = true
-	}
-	return len(budgets) > 1
 }
 
 // Dots shows the accuracy of finished runs at the last epoch, grouped by target: the mean over seeds with
@@ -69,7 +60,7 @@ func TSNE(dir string) {
 	f, ctx := Must(report.OpenRun(dir)), context.Background()
 	fig, still, err := f.Map(ctx, Theme(), Options(report.FigureOptions{}))
 	Check(err)
-	show(still, map[protocol.MIMEType]any{protocol.MIMETextHTML: Must(fig.HTML(ctx, still))})
+	showIn("", still, map[protocol.MIMEType]any{protocol.MIMETextHTML: Must(fig.HTML(ctx, still))})
 }
 
 // Queried shows n queried images of a run, those with the highest scores, with their scores.
@@ -89,7 +80,7 @@ func Report(dirs ...string) {
 // reportPage is the page as text.
 func reportPage(dirs ...string) string {
 	var folders []*report.Folder
-	title := ""
+	var title string
 	for _, r := range Must(result.OpenAll(dirs...)) {
 		folders = append(folders, Must(report.OpenRun(r.Path)))
 		title = labelOf(r)

@@ -112,12 +112,10 @@ func Embed(dir string) *ceg.Embedding {
 		at := Must(result.Locate(run.Path, c.Data.Dataset, result.Place{}))
 		id := Must(examples.Identify(ctx, c.Data, run.Path, at))
 		Check(id.Check(run.Path, Result(dir)))
-		o := ceg.Options{Dir: filepath.Join(Dir("weights"), runName(c, id)), Root: at.Root, SplitsDir: at.SplitsDir, Labels: at.Labels,
-			FollowLinks: at.FollowLinks, Resume: true, Observe: Progress()}
-		var err error
-		o.Weights, o.Style, err = model.OpenWeights(ctx, &c, model.WeightArgs{}, checkpoint.Exists(o.Dir), nil)
-		Check(err)
-		Must(ceg.Run(ctx, c, o))
+		o := ceg.Options{Dir: filepath.Join(Dir("weights"), runName(c, id)), Root: at.Root, SplitsDir: at.SplitsDir, Labels: at.Labels, FollowLinks: at.FollowLinks}
+		b := &bar{runs: 1}
+		Check(b.run(c, o, model.WeightArgs{}))
+		b.end(o.Dir)
 		dir = o.Dir
 	}
 	return Must(ceg.Embed(context.Background(), ceg.Options{Dir: dir}))

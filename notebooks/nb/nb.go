@@ -90,12 +90,10 @@ func Theme() plots.Theme {
 
 // Show shows a figure as PNG, which code hosts also display, with additional information below
 // it.
-func Show(g *plots.Grid, err error) { show(Must(g, err), nil) }
+func Show(g *plots.Grid, err error) { showIn("", Must(g, err), nil) }
 
-// show shows a figure, and what else a cell can have of it.
-func show(g *plots.Grid, more map[protocol.MIMEType]any) { showIn("", g, more) }
-
-// showIn is show that replaces a named output; without a name it adds one.
+// showIn shows a figure, and what else a cell can have of it, in place of a named output; without a name
+// it adds one.
 func showIn(place string, g *plots.Grid, more map[protocol.MIMEType]any) {
 	png, width, err := g.PagePNG()
 	Check(err)

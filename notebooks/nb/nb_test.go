@@ -3,13 +3,13 @@ package nb
 import (
 	"math"
 	"path/filepath"
-	"strings"
+	"reflect"
 	"testing"
-	"time"
 
-	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/study"
+	"github.com/ledg-go/ledg/plots"
 )
 
 func TestDir(t *testing.T) {
@@ -79,31 +79,34 @@ func TestQuickStudies(t *testing.T) {
 	}
 }
 
-func TestProgress(t *testing.T) {
-	e := ceg.Event{Epoch: 1, Epochs: 4, Step: 5, Steps: 10, Loss: 1.5, Labelled: 40, TargetAcc: math.NaN(), ValAcc: 0.25}
-	if got, want := epochs(e), 1.5/4; got != want {
-		t.Errorf("%v of the epochs are over, want %v", got, want)
+// Curves of a run are of what its records hold. A head that is fitted at once has none.
+func TestTrainingData(t *testing.T) {
+	acc := func(target, val int) []result.Accuracy {
+		return []result.Accuracy{{Split: result.TestSplit, Tally: result.Tally{Correct: target, Total: 4}}, {Split: result.ValSplit, Tally: result.Tally{Correct: val, Total: 2}}}
 	}
-	got := barHTML(epochs(e), 90*time.Second, describe(e), "a < b", "")
-	for _, want := range []string{`value="0.375"`, "38%, 1m30s left<br>epoch 2 of 4, 40 labels, loss 1.500, validation 25.0%<br>a &lt; b"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("the bar is %s\nwant %s", got, want)
+	loss := func(name string, value float64) result.Losses { return result.Losses{{Name: name, Value: value}} }
+	point := func(x, y float64) plots.Point { return plots.Point{X: x, Values: []float64{y}} }
+	of := func(records ...result.Record) (plots.TrainingData, bool) {
+		return trainingData(&result.Run{Result: &result.Result{Epochs: len(records)}, Records: records})
+	}
+	d, ok := of(
+		result.Record{Epoch: 0, Labels: 5, Loss: append(loss("ce", 9), loss("ss", 2)...), Accuracy: acc(1, 1)},
+		result.Record{Epoch: 1, Labels: 8, Loss: loss("ss", 1.5)},
+		result.Record{Epoch: 2, Labels: 8, Loss: loss("ss", math.NaN()), Accuracy: acc(3, 2)})
+	want := plots.TrainingData{Epochs: 3, Queried: []float64{1}, Loss: []plots.Point{point(1, 2), point(2, 1.5)},
+		Target: []plots.Point{point(1, 25), point(3, 75)}, Source: []plots.Point{point(1, 50), point(3, 100)}}
+	if d.Title = ""; !ok || !reflect.DeepEqual(d, want) {
+		t.Errorf("records give %+v, %v\nwant %+v", d, ok, want)
+	}
+	for want, losses := range map[bool][][]float64{true: {{1}, {1, 0.5}}, false: {{0}, {0, 0}, {0.1, 0.1}}} {
+		for _, values := range losses {
+			var records []result.Record
+			for i, v := range values {
+				records = append(records, result.Record{Epoch: i, Loss: loss("total", v)})
+			}
+			if _, ok := of(records...); ok != want {
+				t.Errorf("losses %v have curves: %v, want %v", values, ok, want)
+			}
 		}
-	}
-	e.Done = true
-	if got, want := epochs(e), 0.5; got != want {
-		t.Errorf("after an epoch %v is over, want %v", got, want)
-	}
-}
-
-// An output that need not stay is taken by the next bar, and by no other.
-func TestVacant(t *testing.T) {
-	vacant = "photos"
-	first, second := new(bar), new(bar)
-	if got := first.place(); got != "photos" || first.place() != got {
-		t.Errorf("the first bar is in %q", got)
-	}
-	if got := second.place(); got == "photos" || got == "" {
-		t.Errorf("the second bar is in %q, too", got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/objective"
+	"github.com/ledg-go/ledg/ceg/result"
 )
 
 // Pool is what the function of a query strategy sees: probabilities, margins, features, densities,
@@ -64,10 +65,7 @@ func registered(err error) {
 // Strategies lists the query strategies below a summary that opens the list: what each queries, and its
 // source.
 func Strategies() {
-	t := NewTable("strategy", "queries", "source")
-	for i := range t.Columns {
-		t.Columns[i].Right = false
-	}
+	t := &result.Table{Columns: []result.Column{{Name: "strategy"}, {Name: "queries"}, {Name: "source"}}}
 	for _, e := range active.Registry() {
 		t.AddRow(e.Name, e.Line, e.Citation)
 	}

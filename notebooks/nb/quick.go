@@ -90,30 +90,25 @@ func committed(parts ...string) string {
 // in any folder. In quick mode it executes tiny versions of studies on images and returns their
 // records.
 func PaperRecords(names ...string) *report.Folder {
-	dir := committed("results", "glyphs") // of studies without records
-	if stored := Must(filepath.Glob(filepath.Join(committed("results"), "*", filepath.Base(names[0])+".study.json.zst"))); len(stored) > 0 {
-		dir = filepath.Dir(stored[0])
-	}
-	file := func(name string) string { return committed("..", "scripts", "studies", name+".yaml") }
-	if Must(study.Load(file(names[0]))).Dataset == "features" {
-		var plans []string
-		for _, name := range names {
-			plans = append(plans, filepath.Base(name))
-		}
-		return Must(report.Open(dir, plans...))
-	}
-	if IsQuick() {
-		dir = Dir("studies")
-	}
+	var stored []string
 	var plans []*result.Plan
 	for _, name := range names {
-		p := Must(Study(study.Load(file(name))).Plan())
-		if IsQuick() {
-			MustFinish(p.Run(context.Background(), study.Options{Dir: dir}))
+		stored = append(stored, filepath.Base(name))
+		s := Must(study.Load(committed("..", "scripts", "studies", name+".yaml")))
+		if IsQuick() && s.Dataset != datasets.FeaturesFile {
+			p := Must(Study(s, nil).Plan())
+			MustFinish(p.Run(context.Background(), study.Options{Dir: Dir("studies")}))
+			plans = append(plans, p.File())
 		}
-		plans = append(plans, p.File())
 	}
-	return report.NewFolder(dir, plans...)
+	if plans != nil {
+		return report.NewFolder(Dir("studies"), plans...)
+	}
+	list := Must(filepath.Glob(committed("results", "*", stored[0]+".study.json.zst")))
+	if len(list) == 0 {
+		Check(fmt.Errorf("the study %s has no records", names[0]))
+	}
+	return Must(report.Open(filepath.Dir(list[0]), stored...))
 }
 
 // MustFinish returns a study's report; see Check for the error of a run that failed.

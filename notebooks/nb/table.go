@@ -3,7 +3,7 @@ package nb
 import (
 	"cmp"
 	"fmt"
-	"maps"
+	"io"
 	"math"
 	"regexp"
 	"slices"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets/regular"
 	"github.com/ledg-go/ledg/plots"
 )
 
@@ -107,14 +108,18 @@ func formatted(text string) string {
 // seeds, and the difference to the first method, paired by seed. If several methods have several
 // budgets, there is a table for each budget.
 func Compare(dirs ...string) (tables []*result.Table) {
-	for _, g := range byBudget(dirs) {
+	groups, methods := byBudget(dirs)
+	if methods < 2 {
+		groups = []ofBudget{{dirs: dirs}}
+	}
+	for _, g := range groups {
 		list := Must(report.Compare(g.dirs, report.CompareOptions{}))
 		t := list[0].Pick(func(i int) bool { return !slices.Contains([]string{"run", "seconds"}, list[0].Columns[i].Name) }) // which are of this machine
 		if len(list) > 1 {
 			first := list[1].Rows[0][list[1].Column("method")].Text
 			t = Must(report.Compare(g.dirs, report.CompareOptions{Baseline: first}))[1]
 		}
-		if g.budget != "" {
+		if len(groups) > 1 {
 			t.Title += ", budget " + g.budget
 		}
 		tables = append(tables, Table(t, nil))
@@ -128,26 +133,18 @@ type ofBudget struct {
 	dirs   []string
 }
 
-// byBudget divides runs by their budgets, in order of appearance. Runs of one method, or whose
-// budgets have different methods, are one group without a budget.
-func byBudget(dirs []string) (groups []ofBudget) {
-	methods := map[string]map[string]bool{}
+// byBudget divides runs by their budgets, in order of appearance, and counts their methods.
+func byBudget(dirs []string) (groups []ofBudget, methods int) {
+	names := map[string]bool{}
 	for _, r := range Must(result.OpenAll(dirs...)) {
 		budget := r.Config.Exploration.Budget
-		if methods[budget] == nil {
-			methods[budget], groups = map[string]bool{}, append(groups, ofBudget{budget: budget})
-		}
 		i := slices.IndexFunc(groups, func(g ofBudget) bool { return g.budget == budget })
-		groups[i].dirs = append(groups[i].dirs, r.Path)
-		methods[budget][r.Config.Arm().Name()] = true
+		if i < 0 {
+			i, groups = len(groups), append(groups, ofBudget{budget: budget})
+		}
+		groups[i].dirs, names[r.Config.Arm().Name()] = append(groups[i].dirs, r.Path), true
 	}
-	other := func(g ofBudget) bool {
-		return len(methods[g.budget]) < 2 || !maps.Equal(methods[g.budget], methods[groups[0].budget])
-	}
-	if len(groups) < 2 || slices.ContainsFunc(groups, other) {
-		return []ofBudget{{dirs: dirs}}
-	}
-	return groups
+	return groups, len(names)
 }
 
 // Differences shows the rows of a folder compared with a baseline, o.Baseline, at several budgets: the
@@ -171,21 +168,20 @@ func LabelSavings(d plots.BudgetData, method, other string, pool int) *result.Ta
 	if pool > 0 {
 		unit, up = float64(pool)/100, 1e-9
 	}
-	curve := func(t plots.Target, name string) (c plots.Curve) {
-		if i := slices.IndexFunc(t.Curves, func(c plots.Curve) bool { return c.Name == name }); i >= 0 {
-			c = t.Curves[i]
-		}
-		return c
-	}
 	picture := plots.SavingsData{Method: method, Other: other, Ticks: map[float64]string{}}
 	t := NewTable("target", "labels", "accuracy, %", "needed", "saved")
 	for _, target := range d.Targets {
-		a, b := curve(target, method), curve(target, other)
+		curves := map[string]plots.Curve{}
+		for _, c := range target.Curves {
+			curves[c.Name] = c
+		}
+		a, b := curves[method], curves[other]
 		if len(a.Points) == 0 || len(b.Points) == 0 {
 			continue
 		}
 		picture.Method, picture.Other = plots.Symbols(cmp.Or(a.Title, method)), plots.Symbols(cmp.Or(b.Title, other))
 		saved := plots.Curve{Name: target.Name}
+		first, last := b.Points[0].X, b.Points[len(b.Points)-1].X
 		for _, s := range report.Savings(a, b) {
 			spent, sign, needed := math.Floor(s.Budget*unit+up), "", math.Round(s.Worth*unit)
 			if name := d.Ticks[s.Budget]; pool > 0 {
@@ -194,10 +190,10 @@ func LabelSavings(d plots.BudgetData, method, other string, pool int) *result.Ta
 				picture.Ticks[s.Budget] = fmt.Sprintf("%g (%s)", spent, name)
 			}
 			switch {
-			case s.Worth < b.Points[0].X:
-				sign, needed = "< ", math.Floor(b.Points[0].X*unit+up)
-			case s.Worth > b.Points[len(b.Points)-1].X:
-				sign, needed = "> ", math.Floor(b.Points[len(b.Points)-1].X*unit+up)
+			case s.Worth < first:
+				sign, needed = "< ", math.Floor(first*unit+up)
+			case s.Worth > last:
+				sign, needed = "> ", math.Floor(last*unit+up)
 			default:
 				saved.Points = append(saved.Points, plots.Point{X: spent, Values: []float64{s.Worth / s.Budget}})
 			}
@@ -215,4 +211,19 @@ func LabelSavings(d plots.BudgetData, method, other string, pool int) *result.Ta
 	Show(plots.Savings(Theme(), picture))
 	Folded("The numbers", []*result.Table{t}, nil)
 	return t
+}
+
+// Rows are the values of runs as tidy rows, for pandas, R and DuckDB.
+type Rows struct{ *result.Table }
+
+// Frame returns the values of runs as tidy rows: run, method, preset, data set, target, seed,
+// budget, labels, epoch, domain, split, metric, value, and every setting that is not at its default
+// in all runs. Each argument is a run or a folder of runs.
+//
+//	nb.Frame(dirs...).CSV("runs.csv")
+func Frame(dirs ...string) Rows { return Rows{Must(report.Frame(dirs...))} }
+
+// CSV writes the rows to a CSV file, numbers in full precision.
+func (r Rows) CSV(file string) {
+	Check(regular.WriteFile(file, func(w io.Writer) error { return r.Write(w, result.CSV) }))
 }

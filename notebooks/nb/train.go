@@ -3,22 +3,16 @@ package nb
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"html"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-
-	"github.com/janpfeifer/gonb/gonbui/protocol"
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/learner/examples"
 	"github.com/ledg-go/ledg/ceg/learner/model"
-	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
 	"github.com/ledg-go/ledg/ceg/study"
@@ -47,8 +41,9 @@ func Set(name string, value any) func(*Run) {
 // method is a name of config.Methods, STRATEGY+OBJECTIVE, or the preset ledg. By default runs
 // use glyphs with the target photo, 5% of the labels and seed 1.
 //
-// It shows the learning curves, for a finished run once in a session. A run whose labels people give
-// (exploration.oracle = ask) ends and says how many labels it awaits. The same call resumes it.
+// While it trains it shows its progress, then the loss and the accuracies; [LearningCurves] shows a finished
+// run. A run whose labels people give (exploration.oracle = ask) ends and says how many labels it awaits.
+// The same call resumes it.
 func Train(name, method string, change ...func(*Run)) (dir string) {
 	return (&bar{runs: 1}).train(name, method, change...)
 }
@@ -60,35 +55,30 @@ func (b *bar) train(name, method string, change ...func(*Run)) (dir string) {
 	c := Config(r.Spec)
 	run, dir := findRun(name, c, r.Root)
 	if dir != "" {
-		if b.runs < 2 && filepath.Dir(dir) != storedRuns && !shown[dir] && firstSeen(dir) {
-			b.end(dir)
-		}
-		shown[dir] = true
 		return dir
 	}
-	o := ceg.Options{Dir: filepath.Join(Dir(name), run), Root: r.Root, Resume: true, Observe: b.observe()}
+	o := ceg.Options{Dir: filepath.Join(Dir(name), run), Root: r.Root}
 	words := model.WeightArgs{Weights: cmp.Or(config.NetworkFile(r.Set), specified(r.Weights, r.Set["network.weights"])), Style: specified(r.StyleWeights, r.Set["generalization.style_weights"])}
-	b.history = nil
-	if begun, err := result.OpenRun(o.Dir); err == nil {
-		b.history = newHistory(c.Schedule.Epochs, begun.Records)
-	}
-	var err error
-	if o.Weights, o.Style, err = model.OpenWeights(context.Background(), &c, words, checkpoint.Exists(o.Dir), nil); err == nil {
-		_, err = ceg.Run(context.Background(), c, o)
-	}
+	err := b.run(c, o, words)
 	if awaiting := new(ceg.ErrAwaitingLabels); errors.As(err, &awaiting) {
-		if text := awaiting.Error(); firstSeen(o.Dir + text) {
-			b.html("<p>" + html.EscapeString(text) + "</p>")
-		}
+		b.text(awaiting.Error())
 		return o.Dir
 	}
 	Check(err)
-	firstSeen(o.Dir)
-	shown[o.Dir] = true
 	if b.runs < 2 {
 		b.end(o.Dir)
 	}
 	return o.Dir
+}
+
+// run trains a run, or resumes it.
+func (b *bar) run(c config.Config, o ceg.Options, words model.WeightArgs) (err error) {
+	ctx := context.Background()
+	o.Resume, o.Observe = true, b.observe
+	if o.Weights, o.Style, err = model.OpenWeights(ctx, &c, words, checkpoint.Exists(o.Dir), nil); err == nil {
+		_, err = ceg.Run(ctx, c, o)
+	}
+	return err
 }
 
 // runName names the folder of a run with these settings on this data.
@@ -148,26 +138,6 @@ func (r *Run) defaultTarget() {
 	}
 }
 
-// shown are the runs that this cell, a program of its own, has shown already.
-var shown = map[string]bool{}
-
-// firstSeen tells whether no other cell of this session has shown a run.
-func firstSeen(dir string) bool {
-	session := os.Getenv(protocol.GONB_TMP_DIR_ENV)
-	program, err := os.ReadFile(filepath.Join(session, "main.go"))
-	if session == "" || err != nil {
-		return true
-	}
-	_, cell, _ := strings.Cut(string(program), "\nfunc main() {") // without what other cells have declared
-	cell, _, _ = strings.Cut(cell, "\n}\n")
-	file := filepath.Join(session, fmt.Sprintf("shown-%x", sha256.Sum256([]byte(dir))))
-	shown, err := os.ReadFile(file)
-	if err != nil {
-		return os.WriteFile(file, []byte(cell), 0o600) == nil
-	}
-	return string(shown) == cell
-}
-
 // specified is a setting of a spec that has a field and a path.
 func specified(field string, set any) string {
 	if text, ok := set.(string); ok {
@@ -194,7 +164,7 @@ func trainArms(n int, name string, arms ...arm) (dirs []string) {
 		}
 	}
 	if b.id != "" && b.runs > 1 {
-		b.html(fmt.Sprintf("<p>%d runs are finished</p>", b.runs))
+		b.text(fmt.Sprintf("%d runs are finished", b.runs))
 	}
 	return dirs
 }
@@ -223,16 +193,4 @@ var storedRuns = filepath.Join("results", "notebooks")
 // labelOf is what a run is called where it stands alone.
 func labelOf(r *result.Run) string {
 	return fmt.Sprintf("%s, target %s, seed %d", r.Config.Arm().Name(), r.Config.Data.Target, r.Config.Seed)
-}
-
-// end replaces the bar by the result of a run.
-func (b *bar) end(dir string) {
-	run := Must(result.OpenRun(dir))
-	text := fmt.Sprintf("%d labels", run.Result.Labels)
-	if last := run.Result.Accuracy.LastEpoch; run.Result.Accuracy.Measured() {
-		text += fmt.Sprintf(", %.1f%% on the target after %d epochs", 100*last.TargetAccuracy, run.Result.Epochs)
-	}
-	h := newHistory(run.Result.Epochs, run.Records)
-	h.Title, h.Chance = labelOf(run), report.Chance(run.Config.Data.Dataset, run)
-	b.still(h, text)
 }
