@@ -251,7 +251,7 @@ func needJupyter(t *testing.T) {
 // notebook instead, on a machine that has not done so before, it would take longer
 // than Jupyter waits for a kernel.
 var buildKernel = sync.OnceValue(func() error {
-	for _, args := range [][]string{{"tool", "-C", "../scripts/lab", "-n", "nbkernel"}, {"tool", "-C", "../scripts/lab", "-n", "gonb"}, {"tool", "-C", "../scripts/lab", "-n", "goimports"}, {"mod", "graph"}, {"build", "./..."}} {
+	for _, args := range [][]string{{"tool", "-C", "../scripts/lab", "-n", "gonb"}, {"tool", "-C", "../scripts/lab", "-n", "goimports"}, {"mod", "graph"}, {"build", "./..."}} {
 		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 			return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
 		}

@@ -29,8 +29,7 @@ esac
 source "$(dirname "${BASH_SOURCE[0]}")/need-go.sh"
 export JUPYTER_PATH="$PWD/notebooks/jupyter${JUPYTER_PATH:+:$JUPYTER_PATH}"
 
-# nbkernel does something with the kernels that Jupyter knows.
-nbkernel() { go tool -C scripts/lab nbkernel "$@"; }
+gopls=$(scripts/lab/nbkernel/kernel.sh --gopls) # where it is, or will be
 
 # has tells whether Jupyter has a subcommand that works.
 has() { jupyter "$1" --version >/dev/null 2>&1; }
@@ -56,7 +55,14 @@ install() {
 	echo "building the kernel, and what its cells link; the first time takes a few minutes"
 	(cd scripts/lab && go tool -n gonb && go tool -n goimports && go tool -n gopls) >/dev/null # gopls: what stands before it
 	go build ./notebooks/...
-	nbkernel install
+	python3 scripts/lab/nbkernel/install.py
+	if [ ! -x "$gopls" ]; then
+		local version=${gopls%/gopls}
+		version=${version##*@}
+		echo "building gopls $version, which completes and documents cells; this takes a minute"
+		(cd / && GOBIN=${gopls%/gopls} go install "golang.org/x/tools/gopls@$version") || # by its own go.mod
+			echo "without gopls cells are neither completed by Tab nor documented by Shift-Tab" >&2
+	fi
 }
 
 # execute executes the notebooks whose names begin with the arguments.
@@ -85,7 +91,8 @@ execute() {
 }
 
 if [ "${1:-}" = --uninstall ]; then
-	nbkernel uninstall
+	python3 scripts/lab/nbkernel/install.py --uninstall
+	rm -rf "${gopls%/gopls}"
 	exit
 fi
 install

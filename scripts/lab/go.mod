@@ -83,7 +83,6 @@ require (
 
 tool (
 	github.com/janpfeifer/gonb
-	github.com/ledg-go/ledg/scripts/lab/nbkernel
 	github.com/ledg-go/ledg/scripts/lab/nbkernel/gopls
 	golang.org/x/tools/cmd/goimports
 )

@@ -79,7 +79,7 @@ func TestElsewhere(t *testing.T) {
 	python(t)
 	t.Setenv("JUPYTER_DATA_DIR", t.TempDir())
 	t.Setenv("LEDG_RUNS", "")
-	fatal.If(t, installKernel())
+	install(t)
 	const imports = "import \"github.com/ledg-go/ledg/notebooks/nb\"\n"
 	list := []request{
 		{Kind: "execute", Code: imports + "%%\nnb.Markdown(\"runs are in %s, and of the paper there are %d\", nb.Dir(\"mine\"), len(nb.PaperRecords(\"announced/paper\").Runs))"},
@@ -88,7 +88,8 @@ func TestElsewhere(t *testing.T) {
 		{Kind: "complete", Code: "%%\nr := nb.Result(\"a\")\nr."}, // which cannot be parsed
 		{Kind: "complete", Code: imports + "%%\nnb.Swe"},
 	}
-	_, missing := gopls()
+	server := strings.TrimSpace(string(fatal.Get(exec.Command("./kernel.sh", "--gopls").Output())(t)))
+	_, missing := os.Stat(server)
 	if missing != nil {
 		list = list[:1]
 	}
@@ -117,39 +118,47 @@ func TestElsewhere(t *testing.T) {
 	t.Logf("the first cell took %.1f s, the first completion %.1f s, documentation %.1f s", replies[0].Seconds, replies[1].Seconds, replies[2].Seconds)
 }
 
-// A kernel of another's stays, one of ours is replaced and taken away, and a checkout that
-// is no longer there is said in a line.
+// install runs install.py.
+func install(t *testing.T, args ...string) {
+	t.Helper()
+	if out, err := exec.Command("python3", append([]string{"install.py"}, args...)...).CombinedOutput(); err != nil {
+		t.Fatalf("install.py %s: %v\n%s", args, err, out)
+	}
+}
+
+// toolexec is the flag that has the go command start compilers and linkers by scripts/toolexec.sh.
+func toolexec(root string) string {
+	return `'-toolexec="` + filepath.Join(root, "scripts", "toolexec.sh") + `"'`
+}
+
+// A kernel of another's stays, and one of ours is replaced and taken away.
 func TestInstall(t *testing.T) {
 	python(t)
-	t.Setenv("JUPYTER_DATA_DIR", t.TempDir())
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	data := t.TempDir()
+	t.Setenv("JUPYTER_DATA_DIR", data)
 	root := fatal.Get(filepath.Abs(filepath.Join("..", "..", "..")))(t)
 	const flags = "-gcflags=all=-dwarf=false"
 	t.Setenv("GOFLAGS", flags+" "+toolexec(root))
-	dirs := fatal.Get(kernelDirs())(t)
-	fatal.If(t, writeKernel(dirs[0], kernel{Argv: []string{"gonb", "--kernel", "{connection_file}"}, DisplayName: "another"}))
+	file := func(name string) string { return filepath.Join(data, "kernels", name, "kernel.json") }
+	const another = `{"argv": ["gonb", "--kernel", "{connection_file}"]}`
+	fatal.If(t, os.MkdirAll(filepath.Dir(file("gonb")), 0o777))
+	fatal.If(t, os.WriteFile(file("gonb"), []byte(another), 0o666))
 	for range 2 {
-		fatal.If(t, installKernel())
+		install(t)
 	}
-	if k, err := readKernel(dirs[0]); err != nil || k.DisplayName != "another" {
-		t.Errorf("another's kernel became %v, %v", k, err)
+	var k struct {
+		Argv []string
+		Env  map[string]string
 	}
-	k, err := readKernel(dirs[1])
-	if err != nil || !k.ours() {
-		t.Fatalf("the kernel is %v, %v", k, err)
+	fatal.If(t, json.Unmarshal(fatal.Get(os.ReadFile(file("ledg")))(t), &k))
+	if len(k.Argv) != 6 || k.Argv[3] != root || k.Env["GOFLAGS"] != flags {
+		t.Errorf("the kernel is %+v, want one of %s with the flags %q: another version may not have the program of -toolexec", k, root, flags)
 	}
-	if got := k.Env["GOFLAGS"]; got != flags {
-		t.Errorf("the kernel has the flags %q, want %q: another version may not have the program of -toolexec", got, flags)
+	install(t, "--uninstall")
+	if text := fatal.Get(os.ReadFile(file("gonb")))(t); string(text) != another {
+		t.Errorf("another's kernel became %s", text)
 	}
-	gone := filepath.Join(t.TempDir(), "gone")
-	cmd := exec.Command(k.Argv[0], k.Argv[1], k.Argv[2], gone, k.Argv[4], "connection.json")
-	if out, err := cmd.CombinedOutput(); err == nil || string(out) != "nbkernel: ledg is no longer in "+gone+": run scripts/notebooks.sh --install where it is now\n" {
-		t.Errorf("without its checkout the kernel says %q, %v", out, err)
-	}
-	fatal.If(t, uninstall())
-	for i, there := range []bool{true, false} {
-		if _, err := os.Stat(dirs[i]); (err == nil) != there {
-			t.Errorf("%s: %v", dirs[i], err)
-		}
+	if _, err := os.Stat(file("ledg")); err == nil {
+		t.Error("the kernel is still there")
 	}
 }
