@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/image/font/opentype"
 	"golang.org/x/image/font/sfnt"
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 )
@@ -62,14 +61,4 @@ func (t Theme) face(size vg.Length) font.Font {
 		return font.Font{Typeface: "Liberation", Variant: variant, Size: size}
 	}
 	return font.Font{Typeface: font.Typeface(t.Family), Size: size}
-}
-
-// Figure returns a figure of panels, made with [Theme.NewPlot], one column wide or up to three columns of
-// a page. Set its Legend, its Note and its panels' titles as needed.
-func (t Theme) Figure(panels ...*plot.Plot) *Grid {
-	g := t.figure(len(panels), 3, 0.75)
-	for _, p := range panels {
-		g.Panels = append(g.Panels, Panel{Plot: p})
-	}
-	return g
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -48,9 +49,9 @@ func Scores(t Theme, groups []ScoreGroup) (*Grid, error) {
 		p.Add(gridLines{line: draw.LineStyle{Color: t.Faint, Width: 0.5}, horizontal: true})
 		edges := binEdges(s.Pool, s.Queried)
 		p.Y.Min, p.Y.Max = 0, 0
-		drawn := []histogram{{edges, shares(s.Pool, edges), mean(s.Pool), pool}}
+		drawn := []histogram{{edges, shares(s.Pool, edges), stat.Mean(s.Pool, nil), pool}}
 		if len(s.Queried) >= fewQueried {
-			drawn = append(drawn, histogram{edges, shares(s.Queried, edges), mean(s.Queried), queried})
+			drawn = append(drawn, histogram{edges, shares(s.Queried, edges), stat.Mean(s.Queried, nil), queried})
 		}
 		for _, h := range drawn {
 			p.Add(h)
@@ -95,14 +96,6 @@ func (r rug) Plot(c draw.Canvas, p *plot.Plot) {
 }
 
 var meanDashes = []vg.Length{2, 1.4}
-
-func mean(values []float64) float64 {
-	var s float64
-	for _, v := range values {
-		s += v
-	}
-	return s / float64(len(values))
-}
 
 // binEdges returns about 25 bins at round numbers that cover all values.
 func binEdges(groups ...[]float64) []float64 {

@@ -31,8 +31,6 @@ type Sweep struct {
 type SensitivityData struct {
 	Sweeps   []Sweep
 	Surfaces []Surface
-	// ValueLabel labels the values. Empty means "Accuracy (%)".
-	ValueLabel string
 	// Changes draws changes from the usual setting, so that results of ours and of the paper share a
 	// scale. Values at the same index of a curve's points, and of a surface's cells, are of the same
 	// seed.
@@ -144,16 +142,13 @@ func Sensitivity(t Theme, d SensitivityData) (*Grid, error) {
 	if len(d.Sweeps)+len(d.Surfaces) == 0 {
 		return nil, errors.New("plots: sensitivity without sweeps and surfaces")
 	}
-	if d.ValueLabel == "" {
-		d.ValueLabel = accuracyLabel
-	}
 	g := t.figure(len(d.Sweeps)+len(d.Surfaces), 2, 0.75)
 	methods, refs := &looks{theme: t}, &looks{theme: t, dash: true}
 	var curves []Curve
 	framed := false
 	chosen := draw.LineStyle{Color: t.Muted, Width: 0.8, Dashes: []vg.Length{1, 2}}
 	marked := false
-	label := d.ValueLabel
+	label := accuracyLabel
 	if d.Changes {
 		label = "Change (pp)"
 	}

@@ -139,7 +139,7 @@ func (t Theme) bold(size vg.Length, c color.Color) text.Style {
 	return s
 }
 
-// NewPlot returns empty axes in the theme, for a figure of your own; see [Theme.Figure].
+// NewPlot returns empty axes in the theme, for a [Panel] of a [Grid] of your own.
 func (t Theme) NewPlot(xLabel, yLabel string) *plot.Plot {
 	p := plot.New()
 	p.BackgroundColor = nil // the grid fills it
