@@ -1,18 +1,10 @@
 package plots
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
-	"image"
 	"image/color"
-	stddraw "image/draw"
-	"maps"
 	"math"
-	"slices"
-	"strings"
 
-	xdraw "golang.org/x/image/draw"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -28,75 +20,21 @@ type EmbeddingData struct {
 	ClassNames, DomainNames []string
 	// Target is the name of the held-out domain, whose points are hollow; empty for none.
 	Target string
-	// Selected are the indices of the queried examples, marked with crosses. SelectedName is their
-	// legend entry; empty for their number.
-	Selected     []int
-	SelectedName string
-	// Thumbnails are drawn in place of the crosses where there is room, one for each of Selected; nil
-	// for none.
-	Thumbnails []image.Image
-	// Title stands before the panels' titles, Color is class or domain, to show one panel; empty for
-	// both.
-	Title, Color string
+	// Selected are the indices of the queried examples, marked with crosses.
+	Selected []int
 }
 
 // legendLimit is the largest number of names that a legend lists.
 const legendLimit = 20
 
-// Embedding shows 2D embeddings, coloured by class and by domain, with queried examples
+// Embedding shows a 2D embedding, coloured by class and by domain, with queried examples
 // as crosses, black in print, and target examples as hollow points (figure "t-SNE" of Yuan et
 // al. 2022). Axes have no ticks, since an embedding has no units. Domains beyond the theme's
 // colours repeat them with other markers; more than 20 classes differ only by hue, without a
-// legend. Several embeddings, such as of query rounds, are rows, or in one colouring side by side;
-// they have one legend.
-func Embedding(t Theme, list ...EmbeddingData) (*Grid, error) {
-	if len(list) == 0 {
-		return nil, errors.New("plots: no embedding")
-	}
-	var all *Grid
-	for _, d := range list {
-		g, err := t.embedding(d)
-		if err != nil {
-			return nil, err
-		}
-		if all == nil {
-			all = g
-			continue
-		}
-		for i := range g.Panels {
-			all.Panels[len(all.Panels)-1-i].Legend = nil
-		}
-		all.Panels, all.Legend, all.Note = append(all.Panels, g.Panels...), g.Legend, g.Note
-		all.Aspect = max(all.Aspect, g.Aspect)
-	}
-	for _, p := range all.Panels { // one scale on both axes
-		middle, half := (p.Plot.Y.Min+p.Plot.Y.Max)/2, all.Aspect*(p.Plot.X.Max-p.Plot.X.Min)/2
-		p.Plot.Y.Min, p.Plot.Y.Max = middle-half, middle+half
-	}
-	if len(list) == 1 {
-		return all, nil
-	}
-	if len(all.Panels) == len(list) { // one colouring
-		size := t.figure(len(list), 3, all.Aspect)
-		all.Columns, all.Width = size.Columns, size.Width
-		last := &all.Panels[len(list)-1]
-		all.Legend, last.Legend = append(last.Legend, all.Legend...), nil
-	}
-	return all, nil
-}
-
-// embedding is [Embedding] of one.
-func (t Theme) embedding(d EmbeddingData) (*Grid, error) {
+// legend.
+func Embedding(t Theme, d EmbeddingData) (*Grid, error) {
 	if err := t.check(); err != nil {
 		return nil, err
-	}
-	if !slices.Contains([]string{"", "class", "domain"}, d.Color) {
-		return nil, fmt.Errorf("plots: colours by %q, want class or domain", d.Color)
-	}
-	if d.Thumbnails != nil {
-		if err := sameLength("thumbnails", len(d.Thumbnails), len(d.Selected)); err != nil {
-			return nil, err
-		}
 	}
 	n := d.Points.Rows
 	if n == 0 || d.Points.Cols != 2 || d.Points.Stride < 2 || len(d.Points.Data) < (n-1)*d.Points.Stride+2 {
@@ -125,9 +63,6 @@ func (t Theme) embedding(d EmbeddingData) (*Grid, error) {
 		}
 	}
 	g := t.figure(2, 2, 1)
-	if d.Color != "" {
-		g = t.figure(1, 1, 1)
-	}
 	for _, by := range []struct {
 		title  string
 		index  []int
@@ -138,9 +73,6 @@ func (t Theme) embedding(d EmbeddingData) (*Grid, error) {
 		{"By class", d.Classes, d.ClassNames, t.Classes, "classes"},
 		{"By domain", d.Domains, d.DomainNames, t.Domains, "domains"},
 	} {
-		if d.Color != "" && by.title != "By "+d.Color {
-			continue
-		}
 		if err := sameLength(by.what, len(by.index), n); err != nil {
 			return nil, err
 		}
@@ -150,15 +82,11 @@ func (t Theme) embedding(d EmbeddingData) (*Grid, error) {
 			}
 		}
 		s := scatter{
-			points: pts, index: by.index, hollow: hollow, selected: selected, theme: t, of: d,
+			points: pts, index: by.index, hollow: hollow, selected: selected, theme: t,
 			radius: vg.Length(min(max(2*math.Sqrt(1200/float64(n)), 0.8), 2.2)),
 		}
 		s.colors, s.shapes = t.points(by.colors, len(by.names))
-		title := by.title
-		if d.Title != "" {
-			title = d.Title + strings.Replace(title, "By", ", by", 1)
-		}
-		panel := Panel{Title: title, Plot: t.frame()}
+		panel := Panel{Title: by.title, Plot: t.frame()}
 		panel.Plot.Add(s)
 		g.Aspect = s.setRanges(panel.Plot)
 		if len(by.names) <= legendLimit {
@@ -175,7 +103,7 @@ func (t Theme) embedding(d EmbeddingData) (*Grid, error) {
 		g.Panels = append(g.Panels, panel)
 	}
 	if len(d.Selected) > 0 {
-		g.Legend = []Entry{{cmp.Or(d.SelectedName, fmt.Sprintf("selected (%d of %d)", len(d.Selected), sources)), []plot.Thumbnailer{cross{theme: t}}, dotWidth}}
+		g.Legend = []Entry{{fmt.Sprintf("selected (%d of %d)", len(d.Selected), sources), []plot.Thumbnailer{cross{theme: t}}, dotWidth}}
 	}
 	if sources < n {
 		g.Legend = append(g.Legend, Entry{fmt.Sprintf("hollow: target, held out (%d)", n-sources), []plot.Thumbnailer{ring{circle, t.Muted}}, dotWidth})
@@ -242,7 +170,6 @@ type scatter struct {
 	shapes   []shape
 	hollow   []bool
 	selected []bool
-	of       EmbeddingData // for the thumbnails
 	radius   vg.Length
 	theme    Theme
 }
@@ -299,44 +226,12 @@ func (s scatter) Plot(c draw.Canvas, p *plot.Plot) {
 			}
 		}
 	}
-	drawn := s.thumbnails(c, at)
 	for i, sel := range s.selected {
-		if sel && !drawn[i] {
+		if sel {
 			cross{at: at(i), theme: s.theme}.draw(&c)
 		}
 	}
 }
-
-// thumbnails draws the queried images that do not cover another one, and returns whose they are. They
-// are one picture: the order of several in a PDF is random.
-func (s scatter) thumbnails(c draw.Canvas, at func(i int) vg.Point) map[int]bool {
-	drawn := map[int]bool{}
-	side, scale := 11*s.theme.mark(), 6.0 // pixels a point
-	pixels := func(l vg.Length) int { return int(math.Round(float64(l) * scale)) }
-	out := image.NewNRGBA(image.Rect(0, 0, pixels(c.Size().X), pixels(c.Size().Y)))
-	for k, m := range s.of.Thumbnails {
-		i := s.of.Selected[k]
-		p := at(i)
-		near := func(o int) bool { return max(abs(p.X-at(o).X), abs(p.Y-at(o).Y)) < side }
-		if m == nil || slices.ContainsFunc(slices.Collect(maps.Keys(drawn)), near) {
-			continue
-		}
-		drawn[i] = true
-		b := m.Bounds()
-		fit := float64(side) / float64(max(b.Dx(), b.Dy()))
-		w, h := vg.Length(fit*float64(b.Dx())), vg.Length(fit*float64(b.Dy()))
-		corner := image.Pt(pixels(p.X-c.Min.X-w/2), pixels(c.Max.Y-p.Y-h/2))
-		place := image.Rectangle{Min: corner, Max: corner.Add(image.Pt(pixels(w), pixels(h)))}
-		stddraw.Draw(out, place.Inset(-3), image.NewUniform(s.theme.Ink), image.Point{}, stddraw.Src)
-		xdraw.CatmullRom.Scale(out, place, m, b, xdraw.Over, nil)
-	}
-	if len(drawn) > 0 {
-		c.DrawImage(c.Rectangle, out)
-	}
-	return drawn
-}
-
-func abs(l vg.Length) vg.Length { return max(l, -l) }
 
 // ring is the picture of a hollow point in a legend.
 type ring struct {

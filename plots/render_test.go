@@ -263,7 +263,7 @@ func TestInputsStay(t *testing.T) {
 	}
 }
 
-// Both axes of a map have one scale, and maps of several runs one height.
+// Both axes of a map have one scale.
 func TestEmbeddingHasOneScale(t *testing.T) {
 	flat, tall := embeddingData(50, 3), embeddingData(50, 3)
 	for i := range 50 {
@@ -272,10 +272,10 @@ func TestEmbeddingHasOneScale(t *testing.T) {
 	}
 	var g *Grid
 	for _, c := range []struct {
-		list   []EmbeddingData
+		d      EmbeddingData
 		aspect float64
-	}{{[]EmbeddingData{tall}, tallest}, {[]EmbeddingData{flat, tall}, tallest}, {[]EmbeddingData{flat}, flattest}} {
-		g = fatal.Get(Embedding(Print(), c.list...))(t)
+	}{{tall, tallest}, {flat, flattest}} {
+		g = fatal.Get(Embedding(Print(), c.d))(t)
 		for _, p := range g.Panels {
 			if w, h := p.Plot.X.Max-p.Plot.X.Min, p.Plot.Y.Max-p.Plot.Y.Min; !near(h/w, c.aspect, 1e-6) || g.Aspect != c.aspect {
 				t.Errorf("%v wide, %v high, aspect %v, want %v", w, h, g.Aspect, c.aspect)
@@ -348,36 +348,4 @@ func TestContactSheetPlacesImages(t *testing.T) {
 			t.Errorf("caption of %v: %q, want %q", side, got, want)
 		}
 	}
-}
-
-// Thumbnails stand for queried points, but for one that would cover another, which keeps its cross.
-func TestThumbnails(t *testing.T) {
-	d := EmbeddingData{
-		Points:  blas32.General{Rows: 3, Cols: 2, Stride: 2, Data: []float32{0, 0, 0.001, 0, 1, 1}},
-		Classes: []int{0, 0, 0}, Domains: []int{0, 0, 0}, ClassNames: []string{"cat"}, DomainNames: []string{"day"},
-		Selected: []int{0, 1, 2}, Color: "domain",
-	}
-	m := image.NewGray(image.Rect(0, 0, 8, 4))
-	d.Thumbnails = []image.Image{m, m, m}
-	g, err := Embedding(Print(), d)
-	if err != nil || len(g.Panels) != 1 || g.Panels[0].Title != "By domain" {
-		t.Fatalf("%+v, %v", g, err)
-	}
-	var canvas recorder.Canvas
-	fatal.If(t, g.Draw(vgdraw.NewCanvas(&canvas, g.Width, g.Width)))
-	at, pictures := func(i int) vg.Point { return vg.Point{X: 10 + 50*vg.Length(d.Points.Data[2*i]), Y: 10} }, 0
-	for _, a := range canvas.Actions {
-		if _, ok := a.(*recorder.DrawImage); ok {
-			pictures++
-		}
-	}
-	drawn := scatter{of: d, theme: Print()}.thumbnails(vgdraw.NewCanvas(&canvas, 100, 100), at)
-	if pictures != 1 || len(drawn) != 2 || !drawn[0] || !drawn[2] {
-		t.Errorf("%d pictures, thumbnails of %v, want one picture of 0 and 2", pictures, drawn)
-	}
-	if _, err := Embedding(Print(), d, d); err != nil {
-		t.Error(err)
-	}
-	d.Thumbnails = d.Thumbnails[:2]
-	fatal.Says(t, fatal.Err(Embedding(Print(), d)), "2 thumbnails, want 3")
 }

@@ -38,24 +38,17 @@ type embedded struct {
 	all     int
 	// targets is the number of points of the target, rounds the number of query rounds.
 	targets, rounds int
-	// round is the query round whose features it shows; negative for the end of the run.
-	round int
 }
 
-// openMap reads the map of a query round, or of the end of the run if round is negative.
-func openMap(ctx context.Context, f *Folder, o FigureOptions, round int) (m embedded, err error) {
-	m.round = round
+// openMap reads the map of a run.
+func openMap(ctx context.Context, f *Folder, o FigureOptions) (m embedded, err error) {
 	if m.run, m.out, err = f.one(o); err != nil {
 		return m, err
 	}
-	file := result.MapFile
-	if round >= 0 && m.out.Config.Network.Name != config.Linear { // whose features never change
-		file = result.RoundMapFile(round)
-	}
-	if err := keep(ctx, m.out, file, o); err != nil {
+	if err := keep(ctx, m.out, result.MapFile, o); err != nil {
 		return m, err
 	}
-	if m.points, err = m.out.Map(file); err != nil {
+	if m.points, err = m.out.Map(); err != nil {
 		return m, err
 	}
 	queries, err := m.out.Queries()
@@ -82,14 +75,7 @@ func (m embedded) sample() bool { return m.out.Result.Pool > len(m.points)-m.tar
 
 // note says what a map shows.
 func (m embedded) note() string {
-	what := "Features of the images at the end of the run"
-	if m.round >= 0 {
-		what = "Features of the images when the round was queried"
-		if m.out.Config.Network.Name == config.Linear {
-			what = "Frozen features of the images"
-		}
-	}
-	text := fmt.Sprintf("%s (%s). Exact t-SNE, perplexity %.3g.", what, caption(m.run, m.out), tsne.UsualPerplexity(len(m.points)))
+	text := fmt.Sprintf("Features of the images at the end of the run (%s). Exact t-SNE, perplexity %.3g.", caption(m.run, m.out), tsne.UsualPerplexity(len(m.points)))
 	if m.rounds == 0 {
 		text += " All labels were queried before training."
 	}
@@ -104,70 +90,23 @@ func (m embedded) note() string {
 }
 
 // drawTSNE draws the images of a run by its features, with the images queried in the query rounds,
-// or before training if there were none. With rounds there is a map for each, with its images.
+// or before training if there were none.
 func drawTSNE(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) (*plots.Grid, error) {
-	rounds := o.Rounds
-	if len(rounds) == 0 {
-		rounds = []int{-1}
+	m, err := openMap(ctx, f, o)
+	if err != nil {
+		return nil, err
 	}
-	var maps []plots.EmbeddingData
-	var m embedded
-	for _, round := range rounds {
-		var err error
-		if m, err = openMap(ctx, f, o, round); err != nil {
-			return nil, err
-		}
-		if round > m.rounds {
-			return nil, fmt.Errorf("no query round %d, want 0 (before training) to %d", round, m.rounds)
-		}
-		ids, d := embedding(m.points)
-		d.Target, d.Color = m.run.Target, o.Color
-		if round >= 0 {
-			d.Title = fmt.Sprintf("Round %d", round)
-			d.SelectedName = "queried in the round"
-		}
-		marked := slices.DeleteFunc(slices.Clone(m.queried), func(q result.Query) bool {
-			return round < 0 && q.Round == 0 && m.rounds > 0 || round >= 0 && q.Round != round
-		})
-		if d.Selected, err = result.Rows(ids, marked); err != nil {
-			return nil, err
-		}
-		if o.Thumbnails {
-			if d.Thumbnails, err = thumbnails(m.out, marked, o); err != nil {
-				return nil, err
-			}
-		}
-		maps = append(maps, d)
+	ids, d := embedding(m.points)
+	d.Target = m.run.Target
+	if d.Selected, err = result.Rows(ids, only(m.queried, func(q result.Query) bool { return q.Round > 0 || m.rounds == 0 })); err != nil {
+		return nil, err
 	}
-	g, err := plots.Embedding(t, maps...)
+	g, err := plots.Embedding(t, d)
 	if err != nil {
 		return nil, err
 	}
 	g.Note += m.note()
-	if len(rounds) > 1 && m.out.Config.Network.Name != config.Linear {
-		g.Note += " Each round has its own map: places do not compare."
-	}
 	return g, nil
-}
-
-// thumbnails returns the images of queries.
-func thumbnails(out *result.Run, queries []result.Query, o FigureOptions) (list []image.Image, err error) {
-	data, err := imagesOf(out, o)
-	if err != nil {
-		return nil, err
-	}
-	for _, q := range queries {
-		i, ok := data.Index(q.ID)
-		if !ok {
-			return nil, fmt.Errorf("%s: %s is not in the data set", out.Path, q.ID)
-		}
-		m, err := data.Image(i)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, m.ToImage())
-	}
-	return list, nil
 }
 
 // embedding is what plots.Embedding takes. Classes and domains are in the order

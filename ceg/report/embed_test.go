@@ -102,31 +102,6 @@ set: {schedule.epochs: 4, data.image_size: 16, network.width: 4}
 		return string(data)
 	}
 	first := draw(f)
-	rounds, err := f.Figure(t.Context(), "tsne", plots.Print(), FigureOptions{Rounds: []int{0, 1}, Color: "class", Thumbnails: true, Keep: study.Keeper(nil, ceg.Options{Backend: "go", CacheDir: t.TempDir()})})
-	if err != nil || len(rounds.Panels) != 2 || rounds.Panels[0].Title != "Round 0, by class" || rounds.Panels[1].Title != "Round 1, by class" ||
-		!slices.ContainsFunc(rounds.Legend, func(e plots.Entry) bool { return e.Name == "queried in the round" }) {
-		t.Fatalf("rounds: %+v, %v", rounds, err)
-	}
-	if _, err := rounds.Encode("pdf"); err != nil {
-		t.Error(err)
-	}
-	seen := map[string]string{}
-	for _, file := range []string{result.MapFile, result.RoundMapFile(0), result.RoundMapFile(1)} {
-		data, err := os.ReadFile(filepath.Join(dir, f.Runs[0].Dir, file))
-		if other, ok := seen[string(data)]; err != nil || ok {
-			t.Errorf("%s has the features of %s, %v", file, other, err)
-		}
-		seen[string(data)] = file
-	}
-	for want, o := range map[string]FigureOptions{
-		"no query round 2, want 0 (before training) to 1": {Rounds: []int{2}},
-		`colours by "red", want class or domain`:          {Color: "red"},
-	} {
-		o.Keep = study.Keeper(nil, ceg.Options{Backend: "go", CacheDir: t.TempDir()})
-		if _, err := f.Figure(t.Context(), "tsne", plots.Print(), o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
-	}
 	lookedAt(t, f, roots["folder"])
 	to := t.TempDir()
 	if _, err := f.Collect(to, result.Omit{}); err != nil {

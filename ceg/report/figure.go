@@ -34,20 +34,12 @@ type FigureOptions struct {
 	Seed *uint64
 	// Count is the number of images in queried; 0 means 24.
 	Count int
-	// Rounds are query rounds whose maps tsne draws side by side, by the features that the round
-	// selected by; 0 is before training. Empty means the end of the run, with the images of all rounds.
-	Rounds []int
-	// Color colours tsne by class or domain alone; empty means both.
-	Color string
-	// Thumbnails draws queried images in tsne in place of crosses, where there is room.
-	Thumbnails bool
 	// Roots are the folders of images by data set, for figures that show or embed images;
 	// SplitsDir is the folder of the PACS lists. Empty means where the run last found them.
 	Roots     map[string]string
 	SplitsDir string
-	// Keep computes a missing file of a run's folder for tsne or scores, result.MapFile, a
-	// result.RoundMapFile or result.ScoresFile, with the run's weights, as study.Keeper does. Without it these figures
-	// need the stored file.
+	// Keep computes a missing file of a run's folder for tsne or scores, result.MapFile or
+	// result.ScoresFile, with the run's weights, as study.Keeper does. Without it these figures need the stored file.
 	Keep func(ctx context.Context, file, dir string) error
 	// beside is set by withDefaults: runs of the preset ledg are drawn beside runs of authors,
 	// under their names in tables.
@@ -115,9 +107,6 @@ func (f *Folder) Figure(ctx context.Context, name string, t plots.Theme, o Figur
 		}
 		if o.SourceVal && name != "targets" {
 			return nil, fmt.Errorf("figure %s has no source validation accuracy, only targets has", name)
-		}
-		if name != "tsne" && (len(o.Rounds) > 0 || o.Color != "" || o.Thumbnails) {
-			return nil, fmt.Errorf("figure %s has no rounds, colours by class or domain, and thumbnails, only tsne has", name)
 		}
 		t.Band, t.Arms = cmp.Or(o.Band, t.Band), Looks()
 		f.read, f.names = newVersions(), nil

@@ -16,14 +16,11 @@ import (
 
 // Map returns the interactive figure tsne, and the static one.
 func (f *Folder) Map(ctx context.Context, t plots.Theme, o FigureOptions) (*interactive.Figure, *plots.Grid, error) {
-	if len(o.Rounds) > 0 {
-		return nil, nil, errors.New("the interactive map shows the end of the run: draw rounds as a static figure")
-	}
 	still, err := f.Figure(ctx, "tsne", t, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := openMap(ctx, f, o, -1)
+	m, err := openMap(ctx, f, o)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -61,13 +61,21 @@ func (f *Folder) Queried(o FigureOptions) (plots.ContactData, error) {
 		queries = later // else all labels were queried upfront
 	}
 	queries = Balanced(queries, cmp.Or(o.Count, 24))
-	images, err := thumbnails(out, queries, o)
+	data, err := imagesOf(out, o)
 	if err != nil {
 		return d, err
 	}
 	rank := 0 // in the round
-	for i, q := range queries {
-		t := plots.Tile{Image: images[i], Class: q.Class, Domain: q.Domain, Round: q.Round}
+	for _, q := range queries {
+		i, ok := data.Index(q.ID)
+		if !ok {
+			return d, fmt.Errorf("%s: %s is not in the data set", out.Path, q.ID)
+		}
+		m, err := data.Image(i)
+		if err != nil {
+			return d, err
+		}
+		t := plots.Tile{Image: m.ToImage(), Class: q.Class, Domain: q.Domain, Round: q.Round}
 		if n := len(d.Tiles); n == 0 || d.Tiles[n-1].Round != q.Round {
 			rank = 0
 		}

@@ -46,7 +46,7 @@ func finishedRun(t *testing.T, folder, name string) {
 func everything(t *testing.T, r *Run) string {
 	t.Helper()
 	queries, errQ := r.Queries()
-	points, errM := r.Map(MapFile)
+	points, errM := r.Map()
 	if errQ != nil || errM != nil {
 		t.Fatal(errQ, errM)
 	}

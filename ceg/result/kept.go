@@ -25,10 +25,6 @@ var (
 	scoresHead = []string{"id", "s_u", "s_r", "s_d"}
 )
 
-// RoundMapFile returns the name of the [MapFile] by the features that a query round selected by; round
-// 0 is before training.
-func RoundMapFile(round int) string { return fmt.Sprintf("tsne-round-%d.csv", round) }
-
 // MapPoint is an image's t-SNE coordinates: a line of tsne.csv.
 type MapPoint struct {
 	ID, Domain, Class string

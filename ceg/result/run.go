@@ -91,10 +91,10 @@ func (r *Run) Name() string { return filepath.Base(r.Path) }
 // Queries reads the run's queries. The error is fs.ErrNotExist if the collection omitted them.
 func (r *Run) Queries() ([]Query, error) { return readOf(r, QueriesFile, parseQueries) }
 
-// Map reads the t-SNE coordinates of the run's pool in [MapFile] or a [RoundMapFile], Scores the scores
+// Map reads the t-SNE coordinates of the run's pool in [MapFile], Scores the scores
 // of its last round's candidates. The error is fs.ErrNotExist if they were not computed.
-func (r *Run) Map(file string) ([]MapPoint, error) { return readOf(r, file, parseMap) }
-func (r *Run) Scores() ([]Candidate, error)        { return readOf(r, ScoresFile, parseScores) }
+func (r *Run) Map() ([]MapPoint, error)     { return readOf(r, MapFile, parseMap) }
+func (r *Run) Scores() ([]Candidate, error) { return readOf(r, ScoresFile, parseScores) }
 
 // readOf reads a file of the run.
 func readOf[T any](r *Run, name string, parse func(name string, data []byte) (T, error)) (v T, err error) {

@@ -22,8 +22,7 @@ import (
 )
 
 // Keeper returns a function that computes the files of a run's folder from which figures are
-// drawn, result.MapFile and result.ScoresFile, by running the checkpoint's networks on the pool. For a
-// result.RoundMapFile it trains the run again in a temporary folder, up to that round.
+// drawn, result.MapFile and result.ScoresFile, by running the checkpoint's networks on the pool.
 // roots are the folders of images by data set, as in [Options]; Dir and Root of o are set for
 // each run.
 func Keeper(roots map[string]string, o ceg.Options) func(ctx context.Context, file, dir string) error {
@@ -45,11 +44,7 @@ func Keeper(roots map[string]string, o ceg.Options) func(ctx context.Context, fi
 		case result.ScoresFile:
 			return keepScores(ctx, fsys, path, c, o)
 		}
-		round := 0
-		if _, err := fmt.Sscanf(file, "tsne-round-%d.csv", &round); err == nil && file == result.RoundMapFile(round) {
-			return keepRoundMap(ctx, path, c, o, round)
-		}
-		return fmt.Errorf("%s: a figure's file is %s, %s or %s", path, result.MapFile, result.RoundMapFile(1), result.ScoresFile)
+		return fmt.Errorf("%s: a figure's file is %s or %s", path, result.MapFile, result.ScoresFile)
 	}
 }
 
@@ -103,69 +98,6 @@ func keepMap(ctx context.Context, path string, c ceg.Config, o ceg.Options) erro
 		}
 	}
 	return result.WriteMap(path, points)
-}
-
-// errReached ends a run that is trained again up to a query round.
-var errReached = errors.New("the query round is reached")
-
-// keepRoundMap writes the map by the features that a query round selected by, from the checkpoint after
-// that round of the run trained again; round 0 is before training.
-func keepRoundMap(ctx context.Context, path string, c ceg.Config, o ceg.Options, round int) error {
-	run, err := result.OpenRun(o.Dir)
-	if err != nil {
-		return err
-	}
-	queries, err := run.Queries()
-	if err != nil {
-		return err
-	}
-	last, at := 0, -1
-	for _, rec := range run.Records {
-		if rec.Queried > 0 {
-			if last++; last == round {
-				at = rec.Epoch
-			}
-		}
-	}
-	if at < 0 && round != 0 {
-		return fmt.Errorf("%s: no query round %d, want 0 (before training) to %d", o.Dir, round, last)
-	}
-	if o.Root == "" { // where the run last found them
-		place, err := result.Locate(o.Dir, c.Data.Dataset, result.Place{})
-		if err != nil {
-			return err
-		}
-		o.Root = place.Root
-	}
-	if o.Dir, err = os.MkdirTemp("", "ledg-round-"); err != nil {
-		return err
-	}
-	defer os.RemoveAll(o.Dir)
-	if o.Weights, o.Style, err = model.OpenWeights(ctx, &c, model.WeightArgs{}, false, nil); err != nil {
-		return err
-	}
-	training, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	again := o
-	again.Observe = func(e ceg.Event) {
-		if round == 0 && e.Step > 0 || round > 0 && e.Done && e.Epoch == at {
-			stop(errReached)
-		}
-		if o.Observe != nil {
-			o.Observe(e)
-		}
-	}
-	if _, err := ceg.Run(training, c, again); err != nil && !errors.Is(err, errReached) {
-		return fmt.Errorf("training %s again up to round %d: %w", run.Path, round, err)
-	}
-	repeated, err := result.ReadQueries(os.DirFS(o.Dir), result.QueriesFile)
-	if err != nil {
-		return err
-	}
-	if n := len(repeated); n > len(queries) || !slices.EqualFunc(repeated, queries[:n], func(a, b result.Query) bool { return a.Round == b.Round && a.ID == b.ID }) {
-		return fmt.Errorf("%s: trained again, the run queries other images up to round %d: it was trained by another version or on another processor", run.Path, round)
-	}
-	return keepMap(ctx, path, c, o)
 }
 
 // className names the class of a row.

@@ -52,10 +52,7 @@ func Dots(dirs ...string) Fig {
 // TSNE shows an interactive t-SNE embedding of a run's images by its learned features,
 // including the target's. Images appear under the pointer or by the arrow keys; classes, domains
 // and query rounds can be hidden. Without scripts the static figure remains. It needs the run's
-// weights or stored coordinates. Query rounds side by side, one colouring and thumbnails are options of
-// the static figure:
-//
-//	nb.Figure(nb.OpenRun(dir), "tsne", nb.FigureOptions{Rounds: []int{1, 5}, Color: "class", Thumbnails: true})
+// weights or stored coordinates.
 func TSNE(dir string) {
 	f, ctx := Must(report.OpenRun(dir)), context.Background()
 	fig, still, err := f.Map(ctx, Theme(), Options(report.FigureOptions{}))

@@ -48,16 +48,14 @@ func newFigureCommand() *cobra.Command {
 
 Curves are means over seeds, with 95% Student-t intervals or another --band. The last four show one run:
 select it with --run, or with --method, --target and --seed. tsne and scores need the
-run's weights (checkpoint.safetensors) once, and save what they compute in the run's folder. tsne --round
-trains the run again up to that round, for the features that the round selected by.
+run's weights (checkpoint.safetensors) once, and save what they compute in the run's folder.
 
 Texts in .svg and .pdf can be selected and searched; in .pdf without titles and Greek letters.`,
 		Example: `  ledg figure budget --dir runs/glyphs --out budget.svg
   ledg figure queried --dir runs/glyphs --target sketch --out queried.png
   ledg figure queried --run runs/mine --out queried.png
   ledg figure tsne --dir runs/glyphs --target sketch --seed 2 --out tsne.pdf
-  ledg figure tsne --run runs/mine --out tsne.html
-  ledg figure tsne --run runs/mine --round 1 --round 5 --color class --thumbnails --out rounds.pdf`,
+  ledg figure tsne --run runs/mine --out tsne.html`,
 		ValidArgs: append(report.FigureNames(), "reliability"),
 		Args:      cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -137,9 +135,6 @@ Texts in .svg and .pdf can be selected and searched; in .pdf without titles and 
 	flags.StringSliceVar(&o.Targets, "target", nil, "target domain; repeatable (default all)")
 	flags.StringSliceVar(&o.Methods, "method", nil, "method, as tables name it; repeatable (default the paper's)")
 	flags.Uint64Var(&seed, "seed", 0, "seed, in figures of one run (default the first finished)")
-	flags.IntSliceVar(&o.Rounds, "round", nil, "query round of tsne; repeatable, 0 before training (default the end)")
-	flags.StringVar(&o.Color, "color", "", "colours of tsne: class or domain (default both)")
-	flags.BoolVar(&o.Thumbnails, "thumbnails", false, "show queried images in tsne")
 	flags.IntVar(&o.Count, "count", 0, "number of images in the figure queried (default 24)")
 	bound(flags, "[0, 100000]", "count")
 	rootsFlag(cmd, &o.Roots, &o.SplitsDir)
