@@ -41,21 +41,20 @@ func (f *Folder) budgetTable(g group, o TableOptions) (*result.Table, error) {
 	var rows []*row // the first with each label
 	for _, t := range grids {
 		for _, r := range t.rows {
-			if len(r.average.trials) > 0 && !slices.ContainsFunc(rows, func(o *row) bool { return o.label == r.label }) {
+			if len(r.cells[overall]) > 0 && !slices.ContainsFunc(rows, func(o *row) bool { return o.label == r.label }) {
 				rows = append(rows, r)
 			}
 		}
 	}
-	average := []func(*row) *sample{func(r *row) *sample { return r.average }}
 	for _, of := range rows {
 		cells := []result.Cell{{Text: of.name}}
 		for _, t := range grids {
 			r := t.labelled(of.label)
 			if r == nil {
-				r = &row{average: &sample{}}
+				r = &row{}
 			}
-			s := r.average.summary()
-			cells = append(cells, result.Cell{Text: meanSD(s, t.seeds() > 0), Bold: s != nil && s.Mean == t.best(average)[0]})
+			s := summary(r.cells[overall])
+			cells = append(cells, result.Cell{Text: meanSD(s, t.seeds() > 0), Bold: s != nil && s.Mean == t.best(overall)})
 			if t.baseline != nil {
 				cells = append(cells, t.claimCells(r)...)
 			}
@@ -88,7 +87,7 @@ func compareAtEach(grids []*grid, baseline string) error {
 // labelled returns the row with the label that has numbers, or nil.
 func (t *grid) labelled(label string) *row {
 	for _, r := range t.rows {
-		if r.label == label && len(r.average.trials) > 0 {
+		if r.label == label && len(r.cells[overall]) > 0 {
 			return r
 		}
 	}
@@ -99,7 +98,7 @@ func (t *grid) labelled(label string) *row {
 func (t *grid) seeds() int {
 	n := 0
 	for _, r := range t.rows {
-		switch k := len(r.average.trials); {
+		switch k := len(r.cells[overall]); {
 		case k == 0:
 		case n == 0:
 			n = k

@@ -1,6 +1,10 @@
 package report
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/ledg-go/ledg/ceg/result"
+)
 
 // chosenName is the row that is selected target by target.
 const chosenName = "selected by source validation"
@@ -15,11 +19,11 @@ func (f *Folder) chosen(t *grid) (*row, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &row{PaperRow: PaperRow{Method: chosenName}, name: chosenName, short: chosenName, label: chosenName, preset: t.group.preset, budget: t.budget, cells: map[string]*sample{}}
+	c := &row{PaperRow: PaperRow{Method: chosenName}, name: chosenName, short: chosenName, label: chosenName, preset: t.group.preset, budget: t.budget, cells: map[string][]result.Trial{}}
 	for _, target := range t.targets {
 		best, seeds, mean := -1, 0, 0.0
 		for i, r := range val.rows {
-			s := r.cells[target].summary()
+			s := summary(r.cells[target])
 			if s != nil && !r.other && (s.N > seeds || s.N == seeds && s.Mean > mean) {
 				best, seeds, mean = i, s.N, s.Mean
 			}

@@ -8,62 +8,79 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
+// pair is a row of a table at a budget with the row that it is compared with, nil for none.
+type pair struct {
+	*grid
+	row, baseline *row
+}
+
 // claim is what a row gains over the baseline: on the average over targets, paired by
-// seed.
+// seed, or over the targets.
 type claim struct {
 	result.Difference
 	// holm is its p-value corrected for all differences of the table; NaN where it
 	// has none.
-	holm   float64
-	favour favour
+	holm float64
+	// above is the number of targets on which a mean is above the baseline's, of those that both have.
+	above, targets int
 }
 
-// favour counts the targets on which a mean is above the baseline's, of those that both have.
-type favour struct{ above, targets int }
+// favour is "3 of 4" targets.
+func (c *claim) favour() string { return fmt.Sprintf("%d of %d", c.above, c.targets) }
 
-// String is "3 of 4".
-func (f favour) String() string { return fmt.Sprintf("%d of %d", f.above, f.targets) }
-
-// onTarget is the difference of a row to a baseline on one target, paired by seed.
-type onTarget struct {
-	target string
-	result.Difference
-}
-
-// minus compares a row with a baseline on each target on which they have a seed in common.
-func (r *row) minus(baseline *row, targets []string) (list []onTarget) {
-	for _, target := range targets {
-		a, b := r.cells[target], baseline.cells[target]
-		if a == nil || b == nil {
-			continue
-		}
-		if d, err := result.Paired(a.trials, b.trials); err == nil {
-			list = append(list, onTarget{target, d})
+// onTargets are the differences on each target on which both rows have a seed in common, paired by seed.
+func (p pair) onTargets() (list []result.Difference) {
+	for _, target := range p.targets {
+		if d, err := result.Paired(p.row.cells[target], p.baseline.cells[target]); err == nil {
+			list = append(list, d)
 		}
 	}
 	return list
 }
 
-// overTargets is the mean of differences, with the target domain as the unit.
-func overTargets(list []onTarget) (*claim, error) {
-	var means, zero []result.Trial
-	c := &claim{holm: math.NaN(), favour: favourOf(list)}
+// claim counts the targets in favour of the row for a difference.
+func (p pair) claim(d result.Difference, list []result.Difference) *claim {
+	c := &claim{Difference: d, holm: math.NaN(), targets: len(list)}
 	for _, d := range list {
-		means, zero = append(means, result.Trial{Key: d.target, Value: d.Mean}), append(zero, result.Trial{Key: d.target})
-	}
-	var err error
-	c.Difference, err = result.Paired(means, zero)
-	return c, err
-}
-
-// favourOf counts the targets in favour of a row.
-func favourOf(list []onTarget) (f favour) {
-	for _, d := range list {
-		if f.targets++; d.Mean > 0 {
-			f.above++
+		if d.Mean > 0 {
+			c.above++
 		}
 	}
-	return f
+	return c
+}
+
+// overSeeds is the claim on the average over targets; nil without a seed in common.
+func (p pair) overSeeds() *claim {
+	if p.baseline == nil || p.row == p.baseline {
+		return nil
+	}
+	d, err := result.Paired(p.row.cells[overall], p.baseline.cells[overall])
+	if err != nil {
+		return nil
+	}
+	return p.claim(d, p.onTargets())
+}
+
+// overTargets is the claim with the target domain as the unit; nil if a target lacks a pair of seeds.
+func (p pair) overTargets() *claim {
+	list := p.onTargets()
+	var means []float64
+	for _, d := range list {
+		means = append(means, d.Mean)
+	}
+	d, err := result.Paired(trials(means), trials(make([]float64, len(means))))
+	if err != nil || len(list) < len(p.targets) {
+		return nil
+	}
+	return p.claim(d, list)
+}
+
+// trials are values whose keys are their places.
+func trials(values []float64) (list []result.Trial) {
+	for i, v := range values {
+		list = append(list, result.Trial{Key: fmt.Sprint(i), Value: v})
+	}
+	return list
 }
 
 // compare finds what the rows of the grids of one table gain over the baselines. Rows
@@ -73,22 +90,59 @@ func compare(grids ...*grid) {
 	for _, t := range grids {
 		t.claims = map[*row]*claim{}
 		for _, r := range t.rows {
-			if t.baseline == nil || r == t.baseline || r.other {
-				continue
+			if c := (pair{t, r, t.baseline}).overSeeds(); c != nil && !r.other {
+				t.claims[r] = c
+				list = append(list, c)
 			}
-			d, err := result.Paired(r.average.trials, t.baseline.average.trials)
-			if err != nil {
-				continue
-			}
-			c := &claim{Difference: d, favour: favourOf(r.minus(t.baseline, t.targets))}
-			t.claims[r] = c
-			list = append(list, c)
 		}
 	}
 	notes := correct(list)
 	for _, t := range grids {
 		t.claimNotes = notes
 	}
+}
+
+// pairs are the rows of a group at every budget that has runs, from the fewest labels to the most or at
+// o.Budget alone, each with the row called o.Baseline there. With o.BaselineFolder the baselines are in that
+// folder and, without a name, of the row's own label.
+func (f *Folder) pairs(g group, o TableOptions) (list []pair, err error) {
+	own := o
+	if o.BaselineFolder != nil {
+		own.Baseline = ""
+	}
+	grids, err := f.budgetGrids(g, own)
+	if err != nil {
+		return nil, err
+	}
+	others := grids
+	if other := o.BaselineFolder; other != nil {
+		of, err := FigureOptions{Preset: o.Preset}.withDefaults(other)
+		if err != nil {
+			return nil, &OptionError{"baseline-dir", fmt.Errorf("%s: %w", other.Path, err)}
+		}
+		o.Methods = nil
+		if others, err = other.budgetGrids(group{of.Dataset, of.Preset}, o); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range grids {
+		for _, r := range t.rows {
+			p := pair{grid: t, row: r}
+			for _, b := range others {
+				switch {
+				case b.budget != t.budget:
+				case o.Baseline != "":
+					p.baseline = b.baseline
+				case o.BaselineFolder != nil:
+					p.baseline = b.labelled(r.label)
+				}
+			}
+			if r != p.baseline {
+				list = append(list, p)
+			}
+		}
+	}
+	return list, nil
 }
 
 // correct corrects the p-values of all claims of a table, and returns what to say of them;
@@ -134,7 +188,7 @@ func (t *grid) claimCells(r *row) []result.Cell {
 	if len(t.targets) > 1 {
 		text := ""
 		if c := t.claims[r]; c != nil {
-			text = c.favour.String()
+			text = c.favour()
 		}
 		cells = slices.Insert(cells, 1, result.Cell{Text: text})
 	}

@@ -156,69 +156,6 @@ func hasSeveral(runs []*RecordedRun) bool {
 	return len(methodsBy(runs, newNaming(runs).called)) < len(runs)
 }
 
-// line is a row of a summary: a method on a target, or averaged over the targets.
-type line struct {
-	target, name string
-	trials       []result.Trial
-	claim        *claim // nil for the baseline, and without one
-}
-
-// summarize returns the lines of methods, and the names of the method that is called as the baseline. The
-// averages are over the targets of one data set.
-func summarize(runs []*RecordedRun, rule, baseline string) (lines []line, base, short string, err error) {
-	names := newNaming(runs)
-	if baseline != "" {
-		if base, short, err = names.find(runs, baseline); err != nil {
-			return nil, "", "", err
-		}
-	}
-	share := func(run *RecordedRun) (float64, error) {
-		c, err := choiceBy(run.Run, rule)
-		if err == nil && c.Target.Total == 0 {
-			err = result.ErrNoTarget
-		}
-		if err != nil {
-			return 0, err
-		}
-		return c.TargetAccuracy, nil
-	}
-	for _, set := range methodsBy(runs, (*RecordedRun).dataset) {
-		targets := distinct(set.runs, func(r *RecordedRun) string { return r.Config.Data.Target })
-		panels := apart(targets)
-		if len(targets) > 1 {
-			panels = append(panels, targets)
-		}
-		for _, panel := range panels {
-			from, target := len(lines), panelName(panel)
-			if names.dataset {
-				target = set.name + " " + target
-			}
-			for _, m := range methodsBy(set.runs, names.called) {
-				trials, err := m.trials(panel, share)
-				if err != nil {
-					return nil, "", "", err
-				}
-				if len(trials) > 0 {
-					lines = append(lines, line{target: target, name: m.name, trials: trials})
-				}
-			}
-			here := lines[from:]
-			i := slices.IndexFunc(here, func(l line) bool { return l.name == base })
-			for k, l := range here {
-				if i < 0 || k == i {
-					continue
-				}
-				d, err := result.Paired(l.trials, here[i].trials)
-				if err != nil {
-					return nil, "", "", fmt.Errorf("%s and %s on %s: %w", l.name, base, l.target, err)
-				}
-				here[k].claim = &claim{Difference: d}
-			}
-		}
-	}
-	return lines, base, short, nil
-}
-
 // find returns the names of the method that a person means: by its name or its short name, or by the one that
 // is typed if no other has it.
 func (n naming) find(runs []*RecordedRun, meant string) (name, short string, err error) {
@@ -242,11 +179,15 @@ func (n naming) find(runs []*RecordedRun, meant string) (name, short string, err
 }
 
 // summaryTable has a row per target and method: mean, standard deviation and
-// interval, and the paired difference to the baseline unless that is empty.
+// interval, and the paired difference to the baseline unless that is empty. The averages are over the targets
+// of one data set.
 func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, error) {
-	lines, name, short, err := summarize(runs, rule, baseline)
-	if err != nil {
-		return nil, err
+	names, base, short := newNaming(runs), "", ""
+	if baseline != "" {
+		var err error
+		if base, short, err = names.find(runs, baseline); err != nil {
+			return nil, err
+		}
 	}
 	t := &result.Table{
 		Title: fmt.Sprintf("Accuracy on the target domain %s, %%", atRule(rule)),
@@ -254,59 +195,78 @@ func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, er
 			{Name: "target"}, {Name: "method"}, {Name: "n", Right: true}, {Name: "mean", Right: true},
 			{Name: "sd", Right: true}, {Name: "95% interval", Right: true},
 		},
-		Notes: []string{"n: number of seeds. sd: standard deviation with divisor n - 1. 95% interval: of the mean, by Student's t."},
-	}
-	if note := newNaming(runs).note(runs); note != "" {
-		t.Notes = slices.Insert(t.Notes, 0, note)
-	}
-	if slices.ContainsFunc(lines, func(l line) bool { return strings.HasSuffix(l.target, average) }) {
-		t.Notes = append(t.Notes, "average: for each seed finished on all targets, the mean over targets.")
-	}
-	var claims []*claim
-	for _, l := range lines {
-		if l.claim != nil {
-			claims = append(claims, l.claim)
-		}
 	}
 	if baseline != "" {
 		t.Columns = append(t.Columns, claimColumns(short)...)
-		t.Notes = append(t.Notes, fmt.Sprintf("minus %s: differences to %s, paired by seed, with a 95%% interval.", short, name))
 	}
-	t.Notes = append(t.Notes, correct(claims)...)
-	if slices.ContainsFunc(claims, func(c *claim) bool { return c.HasInterval() && !c.ExcludesZero() }) {
-		t.Notes = append(t.Notes, undecided)
-	}
-	beyond := false
-	for _, l := range lines {
-		values := (&sample{l.trials}).values()
-		sum, err := result.Summarize(values)
-		if err != nil {
-			return nil, err
-		}
-		row := []result.Cell{{Text: l.target}, {Text: l.name}, {Text: fmt.Sprint(sum.N)}, {Text: fmt.Sprintf("%.2f", 100*sum.Mean)}, {Text: "-"}, {Text: "-"}}
-		if sum.HasInterval() {
-			row[4].Text = fmt.Sprintf("%.2f", 100*sum.SD)
-			row[5].Text = fmt.Sprintf("%.2f to %.2f", 100*sum.Low, 100*sum.High)
-			if sum.Low < 0 || sum.High > 1 {
-				row[5].Text = fmt.Sprintf("seeds: %.2f to %.2f", 100*slices.Min(values), 100*slices.Max(values))
-				beyond = true
+	var claims []*claim
+	var ofRow []*claim // nil for the baseline, and without one
+	d := summaryNotes{Settings: names.note(runs), Minus: short, Baseline: base}
+	for _, set := range methodsBy(runs, (*RecordedRun).dataset) {
+		g := &grid{targets: distinct(set.runs, func(r *RecordedRun) string { return r.Config.Data.Target })}
+		for _, m := range methodsBy(set.runs, names.called) {
+			cells, err := m.cells(TableOptions{Rule: rule}.withDefaults().value)
+			if err != nil {
+				return nil, err
+			}
+			r := &row{name: m.name, cells: cells}
+			r.cells[overall] = result.OverTargets(cells, g.targets)
+			if g.rows = append(g.rows, r); m.name == base {
+				g.baseline = r
 			}
 		}
-		if baseline != "" {
-			row = append(row, claimCells(l.claim)...)
-		}
-		if l.claim != nil {
-			for _, w := range l.claim.Warnings {
-				sum.Warnings = append(sum.Warnings, "difference: "+w)
+		d.Average = d.Average || len(g.targets) > 1
+		for _, column := range g.columns() {
+			target := cmp.Or(column, average)
+			if names.dataset {
+				target = set.name + " " + target
+			}
+			for _, r := range g.rows {
+				sum := summary(r.cells[column])
+				if sum == nil {
+					continue
+				}
+				cells := []string{target, r.name, fmt.Sprint(sum.N), fmt.Sprintf("%.2f", 100*sum.Mean), "-", "-"}
+				if sum.HasInterval() {
+					cells[4], cells[5] = fmt.Sprintf("%.2f", 100*sum.SD), fmt.Sprintf("%.2f to %.2f", 100*sum.Low, 100*sum.High)
+					if sum.Low < 0 || sum.High > 1 {
+						values := values(r.cells[column])
+						cells[5], d.Beyond = fmt.Sprintf("seeds: %.2f to %.2f", 100*slices.Min(values), 100*slices.Max(values)), true
+					}
+				}
+				t.AddRow(cells...)
+				ofRow = append(ofRow, nil)
+				if g.baseline != nil && r != g.baseline && len(g.baseline.cells[column]) > 0 {
+					c, err := result.Paired(r.cells[column], g.baseline.cells[column])
+					if err != nil {
+						return nil, fmt.Errorf("%s and %s on %s: %w", r.name, base, target, err)
+					}
+					claims = append(claims, &claim{Difference: c})
+					ofRow[len(ofRow)-1] = claims[len(claims)-1]
+					d.Undecided = d.Undecided || c.HasInterval() && !c.ExcludesZero()
+					for _, w := range c.Warnings {
+						sum.Warnings = append(sum.Warnings, "difference: "+w)
+					}
+				}
+				for _, w := range sum.Warnings {
+					d.Warnings = append(d.Warnings, fmt.Sprintf("%s, %s: %s.", target, r.name, w))
+				}
 			}
 		}
-		for _, w := range sum.Warnings {
-			t.Notes = append(t.Notes, fmt.Sprintf("%s, %s: %s.", l.target, l.name, w))
+	}
+	d.Claims = correct(claims)
+	if baseline != "" {
+		for i, c := range ofRow {
+			t.Rows[i] = append(t.Rows[i], claimCells(c)...)
 		}
-		t.Rows = append(t.Rows, row)
 	}
-	if beyond {
-		t.Notes = append(t.Notes, "seeds: the lowest and the highest seed, where Student's interval would leave 0 to 100%.")
-	}
+	t.Notes = notes("summary", d)
 	return t, nil
+}
+
+// summaryNotes is what the notes below a summary say.
+type summaryNotes struct {
+	Settings, Minus, Baseline  string
+	Average, Undecided, Beyond bool
+	Claims, Warnings           []string
 }

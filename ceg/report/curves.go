@@ -12,185 +12,305 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/plots"
 )
 
-// allLabels is the budget of the reference in the budget figure.
-const allLabels = "100%"
+// method is the runs of one name, which a figure draws as one curve.
+type method struct {
+	name, title string
+	runs        []*RecordedRun
+}
 
-// drawn are the arms of labels with the finished ones of planned runs.
-func (f *Folder) drawn(runs []result.PlannedRun, labels ...string) (list []method, err error) {
-	known := map[string]*method{}
-	for _, r := range runs {
-		label := r.Label()
-		if known[label] == nil {
-			known[label] = &method{name: label, title: f.ArmName(r)}
+// selection is the methods of a figure.
+type selection struct {
+	methods []method
+	targets []string
+	// title is what a reader calls the data set, note states what the names leave open.
+	title, note string
+	chance      []plots.Reference
+	// inLabels places budgets at their mean number of labels.
+	inLabels bool
+}
+
+// methodsBy puts runs of one name together, in the order in which they are given.
+func methodsBy(runs []*RecordedRun, name func(*RecordedRun) string) (list []method) {
+	for _, called := range distinct(runs, name) {
+		list = append(list, method{called, called, only(runs, func(r *RecordedRun) bool { return name(r) == called })})
+	}
+	return list
+}
+
+// value is a number of a run.
+type value func(*RecordedRun) (float64, error)
+
+// accuracy reads a run's accuracy on the target by a rule, in percent.
+func accuracy(rule string) value {
+	return TableOptions{Rule: rule}.withDefaults().percent
+}
+
+// cells are a method's values by target and seed. Two runs of one target and seed are an error.
+func (a method) cells(of value) (map[string][]result.Trial, error) {
+	cells, paths := map[string][]result.Trial{}, map[string]string{}
+	for _, run := range slices.SortedStableFunc(slices.Values(a.runs), func(a, b *RecordedRun) int { return cmp.Compare(a.Config.Seed, b.Config.Seed) }) {
+		t := run.Config.Data.Target
+		name := fmt.Sprintf("%s on %s, seed %d", a.name, t, run.Config.Seed)
+		if paths[name] != "" {
+			return nil, fmt.Errorf("%s and %s are both %s", paths[name], run.Path, name)
 		}
-		out, err := f.Outcome(r)
+		paths[name] = run.Path
+		v, err := of(run)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", run.Path, err)
 		}
-		if out != nil {
-			known[label].runs = append(known[label].runs, &RecordedRun{out, out.Result.Accuracy})
-		}
+		cells[t] = append(cells[t], result.Trial{Key: fmt.Sprint(run.Config.Seed), Value: v})
+	}
+	return cells, nil
+}
+
+// perSeed are a method's values by seed, each averaged over the targets; seeds that lack a
+// target are left out.
+func (a method) perSeed(targets []string, of value) ([]float64, error) {
+	a.runs = only(a.runs, func(r *RecordedRun) bool { return slices.Contains(targets, r.Config.Data.Target) })
+	cells, err := a.cells(of)
+	return values(result.OverTargets(cells, targets)), err
+}
+
+// drawn are the finished ones of planned runs, by label. Without labels they are all labels of the runs.
+func (f *Folder) drawn(runs []result.PlannedRun, labels ...string) (list []method, err error) {
+	if len(labels) == 0 {
+		labels = labelsOf(runs)
 	}
 	for _, label := range labels {
-		if a := known[label]; a != nil {
-			list = append(list, *a)
+		own := withLabel(runs, label)
+		if len(own) == 0 {
+			continue
 		}
+		a := method{name: label, title: f.ArmName(own[0])}
+		for _, r := range own {
+			out, err := f.Outcome(r)
+			if err != nil {
+				return nil, err
+			}
+			if out != nil {
+				a.runs = append(a.runs, &RecordedRun{out, out.Result.Accuracy})
+			}
+		}
+		list = append(list, a)
 	}
 	return list, nil
 }
 
-// Budget returns accuracy over budget: a curve per method with several budgets (or per method in
-// the options), a panel per target and, with two or more, their average. Only seeds with all
-// targets are included, so the average is paired. Runs with 100% of the labels are references.
-// If budgets are partly shares and partly numbers, each is placed at its mean number of labels.
-func (f *Folder) Budget(o FigureOptions) (plots.BudgetData, error) {
-	d := plots.BudgetData{XLabel: "Labelled images", Ticks: map[float64]string{}}
-	o, err := o.withDefaults(f)
+// selected are the runs that the options and a condition choose. With most there are as many methods, in the
+// order of the options if these name any.
+func (f *Folder) selected(o FigureOptions, most int, want func(result.PlannedRun) bool) (s selection, err error) {
+	runs, err := f.choose(o, func(r result.PlannedRun) bool { return r.Sweep == nil && o.wants(r) && want(r) })
 	if err != nil {
-		return d, err
+		return s, err
 	}
-	runs, err := f.choose(o, func(r result.PlannedRun) bool { return r.Sweep == nil && o.wants(r) })
-	if err != nil {
-		return d, err
+	labels := labelsOf(runs)
+	if most > 0 && len(o.Methods) > 0 {
+		labels = o.Methods
+	} else if most > 0 {
+		labels = labels[:min(len(labels), most)]
 	}
-	arms, err := f.drawn(runs, labelsOf(runs)...)
-	if err != nil {
-		return d, err
-	}
-	targets := targetsOf(runs)
-	d.Targets, d.References = make([]plots.Target, len(targets)), make([][]plots.Reference, len(targets))
-	inLabels := slices.ContainsFunc(runs, func(r result.PlannedRun) bool { return unitOf(r.Budget) != unitOf(runs[0].Budget) })
-	place := func(b method) (float64, error) {
-		if inLabels {
-			return b.meanLabels(targets), nil
+	s.methods, err = f.drawn(runs, labels...)
+	s.targets, s.title, s.chance = targetsOf(runs), f.titleOf(o.Dataset), f.chance(runs)
+	s.inLabels = len(distinct(runs, func(r result.PlannedRun) string { return strings.TrimLeft(r.Budget, "0123456789.") })) > 1
+	return s, err
+}
+
+// allLabels is the budget of the reference in the budget figure.
+const allLabels = "100%"
+
+// maxCurves is the number of curves that a figure has where none are named: more are read
+// in a table.
+const maxCurves = 5
+
+// budgets are curves over the budgets, in a panel for each list of targets that they are averaged over. Only
+// seeds with all targets of the selection count, so averages are paired. A curve has several budgets unless named.
+func (s selection) budgets(panels [][]string, of value, named bool) (d plots.BudgetData, err error) {
+	d = plots.BudgetData{XLabel: "Labelled images", Ticks: map[float64]string{}, Note: s.note, Targets: make([]plots.Target, len(panels)), References: make([][]plots.Reference, len(panels))}
+	for _, a := range s.methods {
+		seeds := map[string]int{}
+		seed := func(r *RecordedRun) string { return fmt.Sprint(r.budget(), " ", r.Config.Seed) }
+		for _, r := range a.runs {
+			seeds[seed(r)]++
 		}
-		return strconv.ParseFloat(strings.TrimSuffix(b.name, "%"), 64)
-	}
-	for _, a := range arms {
-		parts, all := a.whole(len(targets)), a
-		all.runs = only(parts.runs, func(r *RecordedRun) bool { return r.budget() == allLabels })
-		parts.runs = only(parts.runs, func(r *RecordedRun) bool { return r.budget() != allLabels })
-		for i, target := range targets {
-			values, err := all.perSeed([]string{target}, accuracy(o.Rule))
-			if err != nil {
-				return d, err
+		a.runs = only(a.runs, func(r *RecordedRun) bool { return seeds[seed(r)] >= len(s.targets) })
+		for i, panel := range panels {
+			c, ticks := plots.Curve{Name: a.name, Title: a.title}, map[float64]string{}
+			for _, b := range methodsBy(a.runs, (*RecordedRun).budget) {
+				values, err := b.perSeed(panel, of)
+				if err != nil {
+					return d, err
+				}
+				switch {
+				case len(values) == 0:
+					continue
+				case b.name == allLabels:
+					d.References[i] = append(d.References[i], plots.Reference{Name: fmt.Sprintf("%s, %s of the labels (n = %d)", a.title, allLabels, len(values)), Y: stat.Mean(values, nil)})
+					continue
+				}
+				x, err := strconv.ParseFloat(strings.TrimSuffix(b.name, "%"), 64)
+				if s.inLabels {
+					labels, _ := b.perSeed(s.targets, func(r *RecordedRun) (float64, error) { return float64(r.Choices.LastEpoch.Labels), nil })
+					x, err = stat.Mean(labels, nil), nil
+				}
+				if err != nil {
+					return d, err
+				}
+				c.Points, ticks[x] = append(c.Points, plots.Point{X: x, Values: values}), b.name
 			}
-			if len(values) > 0 {
-				d.References[i] = append(d.References[i], plots.Reference{Name: fmt.Sprintf("%s, %s of the labels (n = %d)", a.title, allLabels, len(values)), Y: stat.Mean(values, nil)})
-			}
-			ticks := map[float64]string{}
-			c, err := parts.overBudgets([]string{target}, accuracy(o.Rule), place, ticks)
-			if err != nil {
-				return d, err
-			}
-			if len(c.Points) > 1 || len(o.Methods) > 0 {
+			slices.SortFunc(c.Points, func(a, b plots.Point) int { return cmp.Compare(a.X, b.X) })
+			if len(c.Points) > 1 || len(c.Points) == 1 && named {
 				maps.Copy(d.Ticks, ticks)
-			}
-			if len(d.Targets[i].Curves) == maxCurves && len(o.Methods) == 0 {
-				break
-			}
-			if len(c.Points) > 1 || len(c.Points) == 1 && len(o.Methods) > 0 {
-				d.Targets[i].Name = target
-				d.Targets[i].Curves = append(d.Targets[i].Curves, c)
+				if g := &d.Targets[i]; len(g.Curves) < maxCurves || named {
+					g.Name, g.Curves = panelName(panel), append(g.Curves, c)
+				}
 			}
 		}
 	}
 	if slices.ContainsFunc(d.Targets, func(t plots.Target) bool { return len(t.Curves) == 0 }) || len(d.Targets) == 0 {
 		return d, fmt.Errorf("no method with several budgets: %w", errNoSeed)
 	}
-	if c := f.chance(runs); c != nil {
-		for i := range d.References {
-			d.References[i] = append(d.References[i], *c)
-		}
+	references := 0
+	for i := range d.References {
+		d.References[i] = append(d.References[i], s.chance...)
+		references += len(d.References[i])
 	}
-	if !slices.ContainsFunc(d.References, func(r []plots.Reference) bool { return len(r) > 0 }) {
+	if references == 0 {
 		d.References = nil
 	}
 	return d, nil
 }
 
-// whole is a method with the runs whose seeds have, at their budget, all of a number of targets.
-func (a method) whole(targets int) method {
-	seed := func(r *RecordedRun) string { return fmt.Sprint(r.budget(), " ", r.Config.Seed) }
-	done := map[string]int{}
-	for _, r := range a.runs {
-		done[seed(r)]++
+// epochs are the accuracies of methods after each epoch that all of their runs have reached: on the
+// targets, or on the sources' validation images if a run has a target without labels.
+func (s selection) epochs() (d plots.EpochsData, err error) {
+	d.Title, d.Note, d.References = onTargets(s.title, s.targets), s.note, s.chance
+	tally := result.Record.Target
+	for _, a := range s.methods {
+		if slices.ContainsFunc(a.runs, func(r *RecordedRun) bool { return !r.Choices.Measured() }) {
+			d.Title, tally = s.title+", source validation", result.Record.SourceVal
+		}
 	}
-	a.runs = only(a.runs, func(r *RecordedRun) bool { return done[seed(r)] >= targets })
-	return a
+	for _, a := range s.methods {
+		c := plots.Curve{Name: a.name, Title: a.title}
+		for e := 0; len(a.runs) > 0 && !slices.ContainsFunc(a.runs, func(r *RecordedRun) bool { return e >= len(r.Records) }); e++ {
+			if slices.ContainsFunc(a.runs, func(r *RecordedRun) bool { return !r.Records[e].Evaluated() }) {
+				continue
+			}
+			values, err := a.perSeed(s.targets, func(r *RecordedRun) (float64, error) { return 100 * tally(r.Records[e]).Share(), nil })
+			if err != nil {
+				return d, err
+			}
+			if len(values) > 0 {
+				c.Points = append(c.Points, plots.Point{X: float64(e + 1), Values: values})
+			}
+		}
+		for _, run := range a.runs {
+			for _, rec := range run.Records {
+				if rec.Queried > 0 {
+					c.Queried = append(c.Queried, float64(rec.Epoch+1))
+				}
+			}
+		}
+		slices.Sort(c.Queried)
+		if c.Queried = slices.Compact(c.Queried); len(c.Points) > 0 {
+			d.Curves = append(d.Curves, c)
+		}
+	}
+	if len(d.Curves) == 0 {
+		return d, errNoSeed
+	}
+	return d, nil
 }
 
-// overBudgets is a method's curve over its budgets, averaged over targets, with each where place puts it.
-func (a method) overBudgets(targets []string, of value, place func(method) (float64, error), ticks map[float64]string) (plots.Curve, error) {
-	c := plots.Curve{Name: a.name, Title: a.title}
-	for _, b := range methodsBy(a.runs, (*RecordedRun).budget) {
-		values, err := b.perSeed(targets, of)
-		if err != nil {
-			return c, err
+// dots are the values of methods by seed, a group for each list of targets that they are averaged over.
+func (s selection) dots(panels [][]string, of value) (d plots.DotsData, err error) {
+	d.Title, d.Note, d.References = s.title, s.note, s.chance
+	for _, targets := range panels {
+		g := plots.Target{Name: panelName(targets)}
+		for _, a := range s.methods {
+			values, err := a.perSeed(targets, of)
+			if err != nil {
+				return d, err
+			}
+			if len(values) > 0 {
+				g.Curves = append(g.Curves, plots.Curve{Name: a.name, Title: a.title, Points: []plots.Point{{Values: values}}})
+			}
 		}
-		if len(values) == 0 {
-			continue
+		if len(g.Curves) > 0 {
+			d.Groups = append(d.Groups, g)
 		}
-		x, err := place(b)
-		if err != nil {
-			return c, err
-		}
-		c.Points, ticks[x] = append(c.Points, plots.Point{X: x, Values: values}), b.name
 	}
-	slices.SortFunc(c.Points, func(a, b plots.Point) int { return cmp.Compare(a.X, b.X) })
-	return c, nil
+	if len(d.Groups) == 0 {
+		return d, errNoSeed
+	}
+	return d, nil
 }
 
-// unitOf returns "%" for a share.
-func unitOf(budget string) string { return strings.TrimLeft(budget, "0123456789.") }
+// apart are the targets one by one.
+func apart(targets []string) (panels [][]string) {
+	for _, t := range targets {
+		panels = append(panels, []string{t})
+	}
+	return panels
+}
+
+// withAverage are the targets one by one and, if they are several, together.
+func withAverage(targets []string) [][]string {
+	if len(targets) < 2 {
+		return apart(targets)
+	}
+	return append(apart(targets), targets)
+}
+
+// panelName is the name of a panel of some targets.
+func panelName(targets []string) string {
+	if len(targets) == 1 {
+		return targets[0]
+	}
+	return average
+}
+
+// Budget returns accuracy over budget: a curve per method with several budgets (or per method in
+// the options), a panel per target and, with two or more, their average. Only seeds with all
+// targets are included, so the average is paired. Runs with 100% of the labels are references.
+// If budgets are partly shares and partly numbers, each is placed at its mean number of labels.
+func (f *Folder) Budget(o FigureOptions) (d plots.BudgetData, err error) {
+	if o, err = o.withDefaults(f); err != nil {
+		return d, err
+	}
+	s, err := f.selected(o, 0, func(result.PlannedRun) bool { return true })
+	if err != nil {
+		return d, err
+	}
+	return s.budgets(apart(s.targets), accuracy(o.Rule), len(o.Methods) > 0)
+}
 
 // paperCurves are the methods of the paper's accuracy curve.
 var paperCurves = []string{"uniform-ce", "ceg-ce", "ceg"}
 
-// maxCurves is the number of curves that a figure has where none are named: more are read
-// in a table.
-const maxCurves = 5
-
 // Epochs returns accuracy over epochs, averaged over targets, one curve per method: by default
 // random and CEG queries with cross-entropy, and CEG. Query rounds are marked. If a run has no
 // target labels, the accuracies are on the sources' validation images.
-func (f *Folder) Epochs(o FigureOptions) (plots.EpochsData, error) {
-	var d plots.EpochsData
-	o, err := o.withDefaults(f)
-	if err != nil {
+func (f *Folder) Epochs(o FigureOptions) (d plots.EpochsData, err error) {
+	if o, err = o.withDefaults(f); err != nil {
 		return d, err
 	}
 	if len(o.Methods) == 0 {
 		o.Methods = paperCurves
 	}
-	runs, err := f.choose(o, o.atBudget)
+	s, err := f.selected(o, maxCurves, o.atBudget)
+	if err == nil && len(s.methods) == 0 {
+		err = errors.New("none of the methods is in the folder's studies")
+	}
 	if err != nil {
 		return d, err
 	}
-	if len(runs) == 0 {
-		return d, errNoMethod
-	}
-	arms, err := f.drawn(runs, o.Methods...)
-	if err != nil {
-		return d, err
-	}
-	targets, source := targetsOf(runs), false
-	if d.Curves, source, err = epochCurves(arms, targets); err != nil {
-		return d, err
-	}
-	if d.Title = onTargets(f.titleOf(o.Dataset), targets); source {
-		d.Title = f.titleOf(o.Dataset) + ", source validation"
-	}
-	if len(d.Curves) == 0 {
-		return d, errNoSeed
-	}
-	if c := f.chance(runs); c != nil {
-		d.References = append(d.References, *c)
-	}
-	return d, nil
+	return s.epochs()
 }
 
 // Targets returns the accuracy of every seed, by target and method, for [plots.Dots]. It shows the
@@ -200,59 +320,51 @@ func (f *Folder) Targets(o FigureOptions) (d plots.DotsData, err error) {
 	if o, err = o.withDefaults(f); err != nil {
 		return d, err
 	}
-	runs, err := f.choose(o, o.atBudget)
+	s, err := f.selected(o, maxCurves, o.atBudget)
 	if err != nil {
 		return d, err
 	}
-	labels := labelsOf(runs)
-	if labels = labels[:min(len(labels), maxCurves)]; len(o.Methods) > 0 {
-		labels = o.Methods
+	s.title += ", " + o.Budget
+	if d, err = s.dots(apart(s.targets), TableOptions{Rule: o.Rule, SourceVal: o.SourceVal}.withDefaults().percent); o.SourceVal {
+		d.ValueLabel = "Accuracy on source validation (%)"
 	}
-	var arms []method
-	for _, label := range labels {
-		list, err := f.drawn(withLabel(runs, label), label)
-		if err != nil {
-			return d, err
-		}
-		arms = append(arms, list...)
-	}
-	of := accuracy(o.Rule)
-	if o.SourceVal {
-		d.ValueLabel, of = "Accuracy on source validation (%)", func(run *RecordedRun) (float64, error) {
-			c, err := choiceBy(run.Run, o.Rule)
-			if err != nil {
-				return 0, err
-			}
-			v, err := TableOptions{Measure: measures[0].name, SourceVal: true}.measure(run.Run, c)
-			return 100 * v, err
-		}
-	}
-	d.Title = f.titleOf(o.Dataset) + ", " + o.Budget
-	if d.Groups, err = dots(arms, apart(targetsOf(runs)), of); err != nil {
-		return d, err
-	}
-	if c := f.chance(runs); c != nil {
-		d.References = append(d.References, *c)
-	}
-	if len(d.Groups) == 0 {
-		return d, errNoSeed
-	}
-	return d, nil
+	return d, err
 }
 
-// atBudget reports whether the options show a run that sweeps no setting at their budget.
-func (o FigureOptions) atBudget(r result.PlannedRun) bool {
-	return r.Sweep == nil && r.Budget == o.Budget && o.wants(r)
-}
+// atBudget reports whether the options' budget is the run's.
+func (o FigureOptions) atBudget(r result.PlannedRun) bool { return r.Budget == o.Budget }
 
 // chance is [Chance] of the first of the runs that has it.
-func (f *Folder) chance(runs []result.PlannedRun) *plots.Reference {
+func (f *Folder) chance(runs []result.PlannedRun) []plots.Reference {
 	for _, r := range runs {
-		if c := Chance(r.Dataset, f.outcomes[r.Dir]); c != nil {
-			return c
+		if list := chances(r.Dataset, f.outcomes[r.Dir]); list != nil {
+			return list
 		}
 	}
 	return nil
 }
 
-var errNoRun = errors.New("no finished run of it in the folder's studies")
+// chances is [Chance] as a list; nil if it is not known.
+func chances(dataset string, out *result.Run) []plots.Reference {
+	if c := Chance(dataset, out); c != nil {
+		return []plots.Reference{*c}
+	}
+	return nil
+}
+
+// Chance returns the accuracy in percent of guessing the class at random, for a run, which may be nil,
+// on a data set; nil if the number of classes is not known.
+func Chance(dataset string, out *result.Run) *plots.Reference {
+	info, _ := datasets.Lookup(dataset)
+	n := len(info.Classes)
+	if out != nil && out.Result != nil && out.Result.Classes != nil {
+		n = len(out.Result.Classes)
+	}
+	if n == 0 {
+		return nil
+	}
+	return &plots.Reference{Name: fmt.Sprintf("chance, %d classes", n), Y: 100 / float64(n)}
+}
+
+// errNoSeed is the error of an empty figure.
+var errNoSeed = errors.New("no seed is finished on all target domains; see ledg study status")

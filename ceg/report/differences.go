@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -22,50 +21,53 @@ func (f *Folder) Differences(o TableOptions, budgets ...string) (*result.Table, 
 	if err != nil {
 		return nil, err
 	}
-	var grids []*grid
+	var pairs []pair
 	groups := f.groups(o.Dataset, o.Preset)
 	for _, g := range groups {
 		if g.besides(groups) {
 			continue
 		}
-		all, err := f.budgetGrids(g, o)
+		all, err := f.pairs(g, o)
 		if err != nil {
 			return nil, err
 		}
-		grids = append(grids, slices.DeleteFunc(all, func(t *grid) bool { return !slices.Contains(budgets, t.budget) })...)
+		pairs = append(pairs, only(all, func(p pair) bool { return slices.Contains(budgets, p.budget) })...)
 	}
-	slices.SortStableFunc(grids, func(a, b *grid) int { return slices.Index(budgets, a.budget) - slices.Index(budgets, b.budget) })
-	compare(grids...)
+	slices.SortStableFunc(pairs, func(a, b pair) int { return slices.Index(budgets, a.budget) - slices.Index(budgets, b.budget) })
 	t := &result.Table{Columns: []result.Column{{}}}
 	for _, b := range budgets {
 		t.Columns = append(t.Columns, result.Column{Name: b, Right: true})
 	}
-	n := map[string]bool{}
-	for _, g := range grids {
-		for _, r := range g.rows {
-			c := g.claims[r]
-			if c == nil {
-				continue
-			}
-			t.Columns[0].Name = "minus " + g.baseline.name
-			i := slices.IndexFunc(t.Rows, func(row []result.Cell) bool { return row[0].Text == r.name })
-			if i < 0 {
-				i = len(t.Rows)
-				t.Rows = append(t.Rows, append([]result.Cell{{Text: r.name}}, make([]result.Cell, len(budgets))...))
-			}
-			above := ""
-			if c.favour.targets > 1 {
-				above = ", " + c.favour.String()
-			}
-			n[fmt.Sprint(c.N)] = true
-			t.Rows[i][1+slices.Index(budgets, g.budget)] = differenceCell(c.Difference, 100, c.holm, above)
-		}
+	claims := make([]*claim, len(pairs))
+	for i, p := range pairs {
+		claims[i] = p.overSeeds()
 	}
+	family := only(claims, func(c *claim) bool { return c != nil })
+	correct(family)
+	for i, p := range pairs {
+		c := claims[i]
+		if c == nil {
+			continue
+		}
+		t.Columns[0].Name = "minus " + p.baseline.name
+		i := slices.IndexFunc(t.Rows, func(row []result.Cell) bool { return row[0].Text == p.row.name })
+		if i < 0 {
+			i = len(t.Rows)
+			t.Rows = append(t.Rows, append([]result.Cell{{Text: p.row.name}}, make([]result.Cell, len(budgets))...))
+		}
+		above := ""
+		if c.targets > 1 {
+			above = ", " + c.favour()
+		}
+		t.Rows[i][1+slices.Index(budgets, p.budget)] = differenceCell(c.Difference, 100, c.holm, above)
+	}
+	n := distinct(family, func(c *claim) string { return fmt.Sprint(c.N) })
 	if len(n) == 0 {
 		return nil, fmt.Errorf("no row has a seed in common with %q at %s", o.Baseline, strings.Join(budgets, ", "))
 	}
+	slices.Sort(n)
 	t.Notes = []string{fmt.Sprintf("Percentage points with the 95%% interval over n = %s repetitions, and the targets on which the row is above. Bold: significant after Holm correction over the table.",
-		strings.Join(slices.Sorted(maps.Keys(n)), " or "))}
+		strings.Join(n, " or "))}
 	return t, nil
 }
 
@@ -146,14 +148,6 @@ func SweepTable(d plots.SensitivityData) *result.Table {
 		t.Rows[i][4] = differenceCell(c.Difference, 1, c.holm, detects)
 	}
 	return t
-}
-
-// trials are values whose keys are their places.
-func trials(values []float64) (list []result.Trial) {
-	for i, v := range values {
-		list = append(list, result.Trial{Key: fmt.Sprint(i), Value: v})
-	}
-	return list
 }
 
 // Saving is the label saving of a method at one budget, compared with another method.

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -187,9 +186,6 @@ func (f *Folder) perSeed(runs []result.PlannedRun, targets []string, rule string
 	}
 	return arms[0].perSeed(targets, accuracy(rule))
 }
-
-// errNoSeed is the error of an empty figure.
-var errNoSeed = errors.New("no seed is finished on all target domains; see ledg study status")
 
 // onTargets describes the targets of an average on a data set of that title.
 func onTargets(dataset string, targets []string) string {

@@ -340,3 +340,20 @@ func TestTitleOfRun(t *testing.T) {
 		t.Errorf("features of other classes are called %q", got)
 	}
 }
+
+// A score that all images shown share is in the note, not below each.
+func TestConstantScores(t *testing.T) {
+	tiles := func(second float64) []plots.Tile {
+		return []plots.Tile{
+			{Scores: []plots.Score{{Name: "S_u", Value: 0.9}, {Name: "S_r", Value: 0.574}}},
+			{Scores: []plots.Score{{Name: "S_u", Value: 0.8}, {Name: "S_r", Value: second}}},
+		}
+	}
+	for second, want := range map[float64]string{0.574: "S_r is 0.57 for all", 0.58: "S_r is 0.57 to 0.58 for all", 0.6: ""} {
+		list := tiles(second)
+		note := constantScores(list)
+		if scores := len(list[1].Scores); !strings.Contains(note, want) || (note == "") != (want == "") || (scores == 2) != (want == "") {
+			t.Errorf("%v: %d scores, note %q, want %q", second, scores, note, want)
+		}
+	}
+}

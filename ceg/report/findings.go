@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -78,7 +77,7 @@ func Findings(dir string) (*result.Table, error) {
 		for _, text := range []string{
 			q.each(differences[i], difference.difference),
 			q.each(differences[i], func(a difference, overTargets bool) string { return fmt.Sprint(a.over(overTargets).N) }),
-			q.each(differences[i], func(a difference, _ bool) string { return fmt.Sprint(a.targets.favour.above) }) + fmt.Sprintf(" of %d", differences[i][0].targets.favour.targets),
+			q.each(differences[i], func(a difference, _ bool) string { return fmt.Sprint(a.targets.above) }) + fmt.Sprintf(" of %d", differences[i][0].targets.targets),
 			q.Equal, q.Evidence + "; " + q.verdict(differences[i]),
 		} {
 			row = append(row, result.Cell{Text: text})
@@ -93,18 +92,10 @@ func Findings(dir string) (*result.Table, error) {
 	return t, nil
 }
 
-// pair is a row of a table at a budget with the row that it is compared with.
-type pair struct {
-	budget        string
-	row, baseline *row
-	targets       []string
-	own           bool // of the finding, not only of its family of tests
-}
-
 // compare compares the finding's rows at its budgets, with corrected p-values: over those of a
 // primary comparison, else over all differences of the study to the baseline. Those of two studies
 // are not corrected, and have none.
-func (q finding) compare(dir string, folders map[string]*Folder) ([]difference, error) {
+func (q finding) compare(dir string, folders map[string]*Folder) (list []difference, err error) {
 	pairs, err := q.pairs(dir, folders)
 	if err != nil {
 		return nil, err
@@ -112,22 +103,18 @@ func (q finding) compare(dir string, folders map[string]*Folder) ([]difference, 
 	byBudget := map[string]difference{}
 	var seeds, targets []*claim
 	for _, p := range pairs {
-		if !p.own && (q.Primary || q.BaselineStudy != "") {
+		own := slices.Contains(meant(p.rows, q.Row), p.row)
+		if p.baseline == nil || !own && (q.Primary || q.BaselineStudy != "") {
 			continue
 		}
-		over, err := result.Paired(p.row.overTargets(p.targets).trials, p.baseline.overTargets(p.targets).trials)
-		list := p.row.minus(p.baseline, p.targets)
-		if err != nil || len(list) < len(p.targets) {
-			if p.own && slices.Contains(q.Budgets, p.budget) {
+		d := difference{p.budget, p.overSeeds(), p.overTargets()}
+		if d.seeds == nil || d.targets == nil {
+			if own && slices.Contains(q.Budgets, p.budget) {
 				return nil, fmt.Errorf("budget %s: the rows have no seed in common on every target", p.budget)
 			}
 			continue
 		}
-		d := difference{p.budget, &claim{Difference: over, holm: math.NaN()}, nil}
-		if d.targets, err = overTargets(list); err != nil {
-			return nil, err
-		}
-		if seeds, targets = append(seeds, d.seeds), append(targets, d.targets); p.own {
+		if seeds, targets = append(seeds, d.seeds), append(targets, d.targets); own {
 			byBudget[p.budget] = d
 		}
 	}
@@ -135,7 +122,6 @@ func (q finding) compare(dir string, folders map[string]*Folder) ([]difference, 
 		correct(seeds)
 		correct(targets)
 	}
-	var list []difference
 	for _, budget := range q.Budgets {
 		d, ok := byBudget[budget]
 		if !ok {
@@ -154,52 +140,36 @@ func (q finding) pairs(dir string, folders map[string]*Folder) (list []pair, err
 			if err != nil {
 				return nil, err
 			}
-			list = append(list, pair{budget, after, before, slices.Sorted(maps.Keys(after.cells)), true})
+			t := &grid{budget: budget, targets: slices.Sorted(maps.Keys(after.cells)), rows: []*row{after}}
+			for _, r := range []*row{after, before} {
+				r.cells[overall] = result.OverTargets(r.cells, t.targets)
+			}
+			list = append(list, pair{t, after, before})
 		}
 		return list, nil
 	}
-	grids := func(study, plan, baseline string) ([]*grid, error) {
-		key := study + " " + plan
+	open := func(study string, plans ...string) (*Folder, error) {
+		key := fmt.Sprint(study, plans)
 		if folders[key] == nil {
-			plans := slices.DeleteFunc([]string{plan}, func(name string) bool { return name == "" })
-			if folders[key], err = Open(filepath.Join(dir, filepath.FromSlash(study)), plans...); err != nil {
-				return nil, err
-			}
+			folders[key], err = Open(filepath.Join(dir, filepath.FromSlash(study)), only(plans, func(name string) bool { return name != "" })...)
 		}
-		f := folders[key]
-		o, err := FigureOptions{}.withDefaults(f)
-		if err != nil {
-			return nil, err
-		}
-		return f.budgetGrids(group{o.Dataset, o.Preset}, TableOptions{Rule: o.Rule, Measure: measures[0].name, Baseline: baseline})
+		return folders[key], err
 	}
-	study, plan := q.Study, q.Plan
-	if q.BaselineStudy != "" {
-		study, plan = q.BaselineStudy, ""
-	}
-	baselines, err := grids(study, plan, q.Baseline)
+	f, err := open(q.Study, q.Plan)
 	if err != nil {
 		return nil, err
 	}
-	rows := baselines
+	of, err := FigureOptions{}.withDefaults(f)
+	if err != nil {
+		return nil, err
+	}
+	o := TableOptions{Baseline: q.Baseline}.withDefaults()
 	if q.BaselineStudy != "" {
-		if rows, err = grids(q.Study, q.Plan, ""); err != nil {
+		if o.BaselineFolder, err = open(q.BaselineStudy); err != nil {
 			return nil, err
 		}
 	}
-	for _, t := range rows {
-		i := slices.IndexFunc(baselines, func(b *grid) bool { return b.budget == t.budget && b.baseline != nil })
-		if i < 0 {
-			continue
-		}
-		own := meant(t.rows, q.Row)
-		for _, r := range t.rows {
-			if baseline := baselines[i].baseline; r != baseline {
-				list = append(list, pair{t.budget, r, baseline, t.targets, slices.Contains(own, r)})
-			}
-		}
-	}
-	return list, nil
+	return f.pairs(group{of.Dataset, of.Preset}, o)
 }
 
 // gainTrials reads the accuracies after and before adaptation from a file with a line of JSON per run.
@@ -209,7 +179,7 @@ func gainTrials(path, selection, budget string) (after, before *row, err error) 
 		return nil, nil, err
 	}
 	defer f.Close()
-	after, before = &row{cells: map[string]*sample{}}, &row{cells: map[string]*sample{}}
+	after, before = &row{label: selection, cells: map[string][]result.Trial{}}, &row{cells: map[string][]result.Trial{}}
 	mark := "-" + strings.Replace(budget, "%", "pct", 1) + "-s" // in the run's name
 	s := bufio.NewScanner(f)
 	s.Buffer(nil, 1<<20)
@@ -224,8 +194,8 @@ func gainTrials(path, selection, budget string) (after, before *row, err error) 
 		}
 		if a, ok := r.Adapted[selection]; ok && strings.Contains(r.Run, mark) {
 			key := fmt.Sprint(r.Seed)
-			after.enter(r.Target, result.Trial{Key: key, Value: a.After})
-			before.enter(r.Target, result.Trial{Key: key, Value: a.Before})
+			after.cells[r.Target] = append(after.cells[r.Target], result.Trial{Key: key, Value: a.After})
+			before.cells[r.Target] = append(before.cells[r.Target], result.Trial{Key: key, Value: a.Before})
 		}
 	}
 	if len(after.cells) == 0 {

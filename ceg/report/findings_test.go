@@ -6,28 +6,28 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ledg-go/ledg/ceg/result"
 )
 
 // A row is compared on each target and over them; a target without a counterpart is left out.
-func TestMinus(t *testing.T) {
+func TestOverTargets(t *testing.T) {
 	of := func(cells map[string][]float64) *row {
-		r := &row{cells: map[string]*sample{}}
+		r := &row{cells: map[string][]result.Trial{}}
 		for target, values := range cells {
-			r.cells[target] = &sample{trials(values)}
+			r.cells[target] = trials(values)
 		}
 		return r
 	}
 	a := of(map[string][]float64{"a": {0.5, 0.6, 0.7}, "b": {0.4, 0.4, 0.4}, "c": {0.3, 0.2, 0.1}})
 	b := of(map[string][]float64{"a": {0.4, 0.4, 0.4}, "b": {0.3, 0.3, 0.3}, "c": {0.3, 0.3, 0.3}})
-	over, err := overTargets(a.minus(b, []string{"a", "b", "c"}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := (0.2 + 0.1 - 0.1) / 3; over.N != 3 || over.favour != (favour{2, 3}) || math.Abs(over.Mean-want) > 1e-12 || over.SD < 0.1 {
+	p := pair{&grid{targets: []string{"a", "b", "c"}}, a, b}
+	over := p.overTargets()
+	if want := (0.2 + 0.1 - 0.1) / 3; over == nil || over.N != 3 || over.favour() != "2 of 3" || math.Abs(over.Mean-want) > 1e-12 || over.SD < 0.1 {
 		t.Errorf("%+v, want a mean of %g", over, want)
 	}
 	delete(b.cells, "c")
-	if list := a.minus(b, []string{"a", "b", "c"}); len(list) != 2 {
+	if list := p.onTargets(); len(list) != 2 || p.overTargets() != nil {
 		t.Errorf("%d differences without a baseline on a target", len(list))
 	}
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -40,15 +41,12 @@ func (t *grid) title() string {
 	return fmt.Sprintf("%s on %s: %s, %%, with %s labels, %s", title, t.dataset, t.o.measureTitle(), t.budget, atRule(t.o.Rule))
 }
 
-// columns lists the columns with our numbers and their content.
-func (t *grid) columns() (names []string, of []func(*row) *sample) {
-	for _, target := range t.targets {
-		names, of = append(names, target), append(of, func(r *row) *sample { return r.cells[target] })
-	}
+// columns lists the cells of rows that the table shows: those of the targets and, if there are several, overall.
+func (t *grid) columns() []string {
 	if len(t.targets) > 1 {
-		names, of = append(names, "average"), append(of, func(r *row) *sample { return r.average })
+		return append(slices.Clone(t.targets), overall)
 	}
-	return names, of
+	return t.targets
 }
 
 // wide lays the table out as in the paper.
@@ -58,20 +56,19 @@ func (t *grid) wide() *result.Table {
 	if groups {
 		table.Columns = append(table.Columns, result.Column{Name: "group"})
 	}
-	names, samples := t.columns()
+	columns := t.columns()
 	paperNames, papers := t.paperColumns()
 	ofPaper := slices.ContainsFunc(t.rows, func(r *row) bool { return r.Name != "" })
 	if ofPaper {
 		table.Columns = append(table.Columns, result.Column{Name: "in the paper"})
 	}
 	table.Columns = append(table.Columns, result.Column{Name: "method"})
-	for _, name := range slices.Concat(names, []string{"n"}, paperNames) {
-		table.Columns = append(table.Columns, result.Column{Name: name, Right: true})
+	for _, name := range slices.Concat(columns, []string{"n"}, paperNames) {
+		table.Columns = append(table.Columns, result.Column{Name: cmp.Or(name, average), Right: true})
 	}
 	if t.baseline != nil {
 		table.Columns = append(table.Columns, t.claimColumns()...)
 	}
-	best := t.best(samples)
 	group := ""
 	for _, r := range t.rows {
 		var cells []result.Cell
@@ -90,12 +87,16 @@ func (t *grid) wide() *result.Table {
 		} else {
 			text(r.name)
 		}
-		n, same := r.size(samples)
-		for i, s := range samples {
-			sum := s(r)
-			cells = append(cells, result.Cell{Text: meanSD(sum.summary(), same), Bold: !r.other && sum.summary() != nil && sum.summary().Mean == best[i]})
+		least, most := r.sizes(columns)
+		for _, c := range columns {
+			sum := summary(r.cells[c])
+			cells = append(cells, result.Cell{Text: meanSD(sum, least == most), Bold: !r.other && sum != nil && sum.Mean == t.best(c)})
 		}
-		text(n)
+		if most > 0 {
+			text(span(least, most))
+		} else {
+			text("")
+		}
 		for _, p := range papers {
 			text(p(r))
 		}
@@ -107,42 +108,29 @@ func (t *grid) wide() *result.Table {
 	return table
 }
 
-// best returns the highest mean of each column, 2 where fewer than two rows
-// compete.
-func (t *grid) best(samples []func(*row) *sample) []float64 {
-	best := make([]float64, len(samples))
-	for i, s := range samples {
-		rows := 0
-		for _, r := range t.rows {
-			if sum := s(r).summary(); sum != nil && !r.other {
-				best[i] = max(best[i], sum.Mean)
-				rows++
-			}
+// best returns the highest mean of a column, 2 where fewer than two rows compete.
+func (t *grid) best(column string) (best float64) {
+	rows := 0
+	for _, r := range t.rows {
+		if sum := summary(r.cells[column]); sum != nil && !r.other {
+			best = max(best, sum.Mean)
+			rows++
 		}
-		if rows < 2 {
-			best[i] = 2
-		}
+	}
+	if rows < 2 {
+		return 2
 	}
 	return best
 }
 
-// size returns n of the row's cells as text, and whether it is the same in all.
-func (r *row) size(samples []func(*row) *sample) (text string, same bool) {
-	least, most := 0, 0
-	for _, s := range samples {
-		sum := s(r).summary()
-		if sum == nil {
-			continue
+// sizes returns the least and the most seeds of the row's cells that have any.
+func (r *row) sizes(columns []string) (least, most int) {
+	for _, c := range columns {
+		if n := len(r.cells[c]); n > 0 {
+			least, most = min(cmp.Or(least, n), n), max(most, n)
 		}
-		if most == 0 {
-			least = sum.N
-		}
-		least, most = min(least, sum.N), max(most, sum.N)
 	}
-	if most == 0 {
-		return "", true
-	}
-	return span(least, most), least == most
+	return least, most
 }
 
 // meanSD formats a cell, with its n unless that stands in the row.
@@ -176,15 +164,14 @@ func (t *grid) long() *result.Table {
 	for _, h := range heads {
 		table.Columns = append(table.Columns, result.Column{Name: h})
 	}
-	names, samples := t.columns()
 	for _, r := range t.rows {
-		for i, s := range samples {
-			sum := s(r).summary()
+		for _, c := range t.columns() {
+			sum := summary(r.cells[c])
 			if sum == nil {
 				continue
 			}
-			whole := names[i] == "average" || len(t.targets) == 1
-			cells := []string{t.spec.Name, t.group.dataset, t.group.preset, r.budget, t.o.Rule, r.typed(), r.Method, r.Variant, names[i], fmt.Sprint(sum.N),
+			whole := c == overall || len(t.targets) == 1
+			cells := []string{t.spec.Name, t.group.dataset, t.group.preset, r.budget, t.o.Rule, r.typed(), r.Method, r.Variant, cmp.Or(c, average), fmt.Sprint(sum.N),
 				number(100*sum.Mean, "%.4f"), number(100*sum.SD, "%.4f"), number(100*max(sum.Low, 0), "%.4f"), number(100*min(sum.High, 1), "%.4f")}
 			claimed := make([]string, 8)
 			if c := t.claims[r]; c != nil && whole {
@@ -242,17 +229,11 @@ func (t *grid) addNotes() {
 	if t.baseline != nil {
 		d.Minus = t.baseline.short
 	}
-	_, samples := t.columns()
 	var names []string
 	for _, r := range t.rows {
 		names = append(names, r.short)
-		least, done := 0, 0
-		for _, s := range samples {
-			if sum := s(r).summary(); sum != nil && (least == 0 || sum.N < least) {
-				least = sum.N
-			}
-		}
-		if 0 < least && least < result.Enough {
+		done := 0
+		if least, _ := r.sizes(t.columns()); 0 < least && least < result.Enough {
 			d.Few[least] = append(d.Few[least], r.short)
 		}
 		if r.planned > 0 && !r.other && r.short != r.label {
@@ -261,8 +242,8 @@ func (t *grid) addNotes() {
 		if len(r.chosen) > 0 {
 			d.Chosen = append(d.Chosen, r.chosen...)
 		}
-		for _, s := range r.cells {
-			done += len(s.trials)
+		for _, target := range t.targets {
+			done += len(r.cells[target])
 		}
 		switch {
 		case r.Method == "":

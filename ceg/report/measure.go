@@ -41,8 +41,12 @@ func (o TableOptions) measureTitle() string {
 	return title + " on " + of
 }
 
-// measure returns a finished run's value at the epoch that was chosen.
-func (o TableOptions) measure(out *result.Run, c *result.Choice) (float64, error) {
+// value returns a run's measure at the epoch that the rule chooses.
+func (o TableOptions) value(run *RecordedRun) (float64, error) {
+	c, err := choiceBy(run.Choices, o.Rule)
+	if err != nil {
+		return 0, err
+	}
 	split, tally := result.TestSplit, c.Target
 	if o.SourceVal {
 		if split, tally = result.ValSplit, c.SourceVal; tally.Total == 0 {
@@ -56,11 +60,35 @@ func (o TableOptions) measure(out *result.Run, c *result.Choice) (float64, error
 		if m.of == nil {
 			return tally.Share(), nil
 		}
-		classes := out.Records[c.Epoch].ByClass(split)
+		classes := run.Records[c.Epoch].ByClass(split)
 		if classes == nil {
 			return 0, fmt.Errorf("its records, by an older version of ledg, do not count by class: there is no %s", m.title)
 		}
 		return m.of(classes), nil
 	}
 	return 0, fmt.Errorf("no measure %q, want one of %s", o.Measure, strings.Join(MeasureNames(), ", "))
+}
+
+// percent is [TableOptions.value] in percent.
+func (o TableOptions) percent(run *RecordedRun) (float64, error) {
+	v, err := o.value(run)
+	return 100 * v, err
+}
+
+// choiceBy returns what the rule chose in a run.
+func choiceBy(of result.Choices, rule string) (*result.Choice, error) {
+	var names []string
+	for _, r := range of.Rules() {
+		switch {
+		case r.Name != rule:
+			names = append(names, r.Name)
+		case !of.Measured():
+			return nil, result.ErrNoTarget
+		case r.Choice == nil:
+			return nil, fmt.Errorf("nothing to choose by %s: the run has no validation splits", rule)
+		default:
+			return r.Choice, nil
+		}
+	}
+	return nil, fmt.Errorf("no rule %q, want one of %s", rule, strings.Join(names, ", "))
 }

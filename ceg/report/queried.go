@@ -3,8 +3,10 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
@@ -41,7 +43,7 @@ func (f *Folder) one(o FigureOptions) (result.PlannedRun, *result.Run, error) {
 	if o.Seed != nil {
 		seed = fmt.Sprint(*o.Seed)
 	}
-	return result.PlannedRun{}, nil, fmt.Errorf("%s, %s labels, targets %v, seed %s: %w", label, o.Budget, o.Targets, seed, errNoRun)
+	return result.PlannedRun{}, nil, fmt.Errorf("%s, %s labels, targets %v, seed %s: no finished run of it in the folder's studies", label, o.Budget, o.Targets, seed)
 }
 
 // Queried returns a contact sheet of a run's queried images, from queries.csv: equally many of
@@ -184,4 +186,34 @@ func constantScores(tiles []plots.Tile) (note string) {
 		note += fmt.Sprintf(" %s is %s for all images shown; only its ranks differ.", name, value)
 	}
 	return note
+}
+
+// CrossTable counts queries by domain and class, with a row for each class or for each domain.
+func CrossTable(queries []result.Query, byClass bool) *result.Table {
+	corner, count, columns, of := "domain", map[string]map[string]int{}, map[string]bool{}, func(q result.Query) (row, column string) { return q.Domain, q.Class }
+	if byClass {
+		corner, of = "class", func(q result.Query) (row, column string) { return q.Class, q.Domain }
+	}
+	for _, q := range queries {
+		row, column := of(q)
+		if count[row] == nil {
+			count[row] = map[string]int{}
+		}
+		count[row][column]++
+		columns[column] = true
+	}
+	names := slices.Sorted(maps.Keys(columns))
+	t := &result.Table{Columns: []result.Column{{Name: corner}}}
+	for _, name := range append(slices.Clone(names), "all") {
+		t.Columns = append(t.Columns, result.Column{Name: name, Right: true})
+	}
+	for _, name := range slices.Sorted(maps.Keys(count)) {
+		row, all := []string{name}, 0
+		for _, column := range names {
+			n := count[name][column]
+			row, all = append(row, strconv.Itoa(n)), all+n
+		}
+		t.AddRow(append(row, strconv.Itoa(all))...)
+	}
+	return t
 }

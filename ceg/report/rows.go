@@ -21,43 +21,29 @@ type row struct {
 	preset string
 	// other says that the row has another budget and does not compete.
 	other bool
-	// cells are by target; average is over targets, seed by seed.
-	cells   map[string]*sample
-	average *sample
+	// cells are what the seeds gave, by target; overall is their average, seed by seed.
+	cells   map[string][]result.Trial
 	planned int
 	// chosen says of each target whose numbers the row has, if they are others'.
 	chosen []string
 }
 
-// sample is what the seeds gave.
-type sample struct{ trials []result.Trial }
+// overall is the cell of the average over targets.
+const overall = ""
 
-func (s *sample) values() []float64 {
-	values := make([]float64, len(s.trials))
-	for i, t := range s.trials {
-		values[i] = t.Value
+func values(trials []result.Trial) (list []float64) {
+	for _, t := range trials {
+		list = append(list, t.Value)
 	}
-	return values
+	return list
 }
 
-// enter adds what a seed gave on a target.
-func (r *row) enter(target string, t result.Trial) {
-	if r.cells[target] == nil {
-		r.cells[target] = &sample{}
+// summary is nil for no trials.
+func summary(trials []result.Trial) *result.Summary {
+	if sum, err := result.Summarize(values(trials)); err == nil { // shares are finite
+		return &sum
 	}
-	r.cells[target].trials = append(r.cells[target].trials, t)
-}
-
-// summary is nil for an empty sample.
-func (s *sample) summary() *result.Summary {
-	if s == nil || len(s.trials) == 0 {
-		return nil
-	}
-	sum, err := result.Summarize(s.values())
-	if err != nil {
-		return nil // shares are finite
-	}
-	return &sum
+	return nil
 }
 
 // addRows lists the rows: the paper's, and what the folder has besides that
@@ -73,7 +59,7 @@ func (t *grid) addRows(f *Folder) {
 		if other {
 			name, short = name+", "+budget+" of the labels", short+", "+budget
 		}
-		t.rows = append(t.rows, &row{PaperRow: p, name: name, short: short, label: label, preset: preset, budget: budget, other: other, cells: map[string]*sample{}})
+		t.rows = append(t.rows, &row{PaperRow: p, name: name, short: short, label: label, preset: preset, budget: budget, other: other, cells: map[string][]result.Trial{}})
 	}
 	all := func(p PaperRow) bool { // whether it has runs with all labels
 		return slices.ContainsFunc(runs, func(r result.PlannedRun) bool {
@@ -161,15 +147,6 @@ func (t *grid) rowOf(r result.PlannedRun) *row {
 	return nil
 }
 
-// overTargets averages the seeds that have all targets.
-func (r *row) overTargets(targets []string) *sample {
-	byTarget := map[string][]result.Trial{}
-	for target, c := range r.cells {
-		byTarget[target] = c.trials
-	}
-	return &sample{result.OverTargets(byTarget, targets)}
-}
-
 // meant returns the rows that a person means by a name: by their labels, display names or short
 // names, else by their names in the paper, else by any of these in other letter cases.
 func meant(rows []*row, name string) (list []*row) {
@@ -199,7 +176,7 @@ func (t *grid) findBaseline() error {
 		return nil
 	}
 	var names []string
-	finished := slices.DeleteFunc(slices.Clone(t.rows), func(r *row) bool { return r.other || len(r.average.trials) == 0 })
+	finished := slices.DeleteFunc(slices.Clone(t.rows), func(r *row) bool { return r.other || len(r.cells[overall]) == 0 })
 	if list := meant(finished, t.o.Baseline); list != nil {
 		t.baseline = list[0]
 		return nil

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -73,7 +72,7 @@ func (f *Folder) Sensitivity(o FigureOptions) (plots.SensitivityData, error) {
 	d.Changes = comparable
 	if c := f.chance(runs); c != nil && !d.Changes { // a heat map has numbers
 		for i, s := range d.Sweeps {
-			d.Sweeps[i].References = append(slices.Clone(s.References), *c)
+			d.Sweeps[i].References = append(slices.Clone(s.References), c...)
 		}
 	}
 	return d, nil
@@ -228,5 +227,3 @@ func (f *Folder) references(o FigureOptions, swept []result.PlannedRun, targets 
 func (o FigureOptions) wants(r result.PlannedRun) bool {
 	return len(o.Methods) == 0 || slices.Contains(o.Methods, r.Label())
 }
-
-var errNoMethod = errors.New("none of the methods is in the folder's studies")

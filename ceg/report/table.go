@@ -61,13 +61,12 @@ const allMethods = "methods"
 //   - "methods": a row for everything in the folder but sweeps
 //   - "budgets": averages over targets, a column for each budget
 //   - "targets": differences to a baseline on each target domain and over them
-//   - "confusion": the confusion matrix, a table for each row of "methods"
 func TableNames() []string {
 	var names []string
 	for _, t := range PaperTables() {
 		names = append(names, t.Name)
 	}
-	return append(names, allMethods, allBudgets, allTargets, allConfusions)
+	return append(names, allMethods, allBudgets, allTargets)
 }
 
 // Table returns the named table, one of [TableNames], one for every data set and preset: a row
@@ -94,7 +93,7 @@ func (f *Folder) Table(name string, o TableOptions) ([]*result.Table, error) {
 		return nil, err
 	}
 	if o.Sweeps {
-		if spec.Name != allMethods || name == allConfusions {
+		if spec.Name != allMethods {
 			return nil, fmt.Errorf("table %s: it has no swept settings, the tables %s, %s and %s do", name, allMethods, allBudgets, allTargets)
 		}
 		f = f.sweptRows()
@@ -103,12 +102,6 @@ func (f *Folder) Table(name string, o TableOptions) ([]*result.Table, error) {
 		if !slices.ContainsFunc(f.Runs, func(r result.PlannedRun) bool { return f.means(m, r) }) {
 			return nil, &OptionError{"method", fmt.Errorf("%q: there are %s", m, strings.Join(labelsOf(f.Runs), ", "))}
 		}
-	}
-	switch {
-	case name == allConfusions && (o.Rule != "last_epoch" || o.SourceVal || o.Chosen || o.Baseline != "" || o.Measure != measures[0].name):
-		return nil, fmt.Errorf("table %s: it is of the target at the last epoch, without a baseline or another measure", name)
-	case name == allConfusions:
-		return f.confusions(o)
 	}
 	var tables []*result.Table
 	groups := f.groups(o.Dataset, o.Preset)
@@ -309,7 +302,7 @@ func (f *Folder) grid(spec PaperTable, g group, o TableOptions) (*grid, error) {
 		t.rows = append(t.rows, c)
 	}
 	for _, row := range t.rows {
-		row.average = row.overTargets(t.targets)
+		row.cells[overall] = result.OverTargets(row.cells, t.targets)
 	}
 	if err := t.findBaseline(); err != nil {
 		return nil, err
@@ -321,16 +314,12 @@ func (f *Folder) grid(spec PaperTable, g group, o TableOptions) (*grid, error) {
 
 // add enters a finished run.
 func (t *grid) add(row *row, r result.PlannedRun, out *result.Run) error {
-	choice, err := choiceBy(out, t.o.Rule)
-	if err != nil {
-		return fmt.Errorf("%s: %w", r.Dir, err)
-	}
 	t.versions.add(row.short, out)
-	value, err := t.o.measure(out, choice)
+	value, err := t.o.value(&RecordedRun{out, out.Result.Accuracy})
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.Dir, err)
 	}
-	row.enter(r.Target, result.Trial{Key: fmt.Sprint(r.Seed), Value: value})
+	row.cells[r.Target] = append(row.cells[r.Target], result.Trial{Key: fmt.Sprint(r.Seed), Value: value})
 	if !row.other {
 		n := out.Result.Labels
 		if t.labels[1] == 0 {
@@ -354,22 +343,4 @@ func (t *grid) add(row *row, r result.PlannedRun, out *result.Run) error {
 		t.networks = append(t.networks, network)
 	}
 	return nil
-}
-
-// choiceBy returns what the rule chose in a finished run.
-func choiceBy(o *result.Run, rule string) (*result.Choice, error) {
-	var names []string
-	for _, r := range o.Result.Accuracy.Rules() {
-		if r.Name == rule {
-			if !o.Result.Accuracy.Measured() {
-				return nil, result.ErrNoTarget
-			}
-			if r.Choice == nil {
-				return nil, fmt.Errorf("nothing to choose by %s: the run has no validation splits", rule)
-			}
-			return r.Choice, nil
-		}
-		names = append(names, r.Name)
-	}
-	return nil, fmt.Errorf("no rule %q, want one of %s", rule, strings.Join(names, ", "))
 }

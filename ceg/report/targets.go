@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,64 +24,43 @@ func (f *Folder) targetTable(g group, o TableOptions) (*result.Table, error) {
 	if (o.Baseline == "") == (o.BaselineFolder == nil) {
 		return nil, &OptionError{"baseline", errors.New("table " + allTargets + " needs a baseline row or a baseline folder, one of the two")}
 	}
-	grids, err := f.budgetGrids(g, o)
-	if err != nil || len(grids) == 0 {
+	pairs, err := f.pairs(g, o)
+	if err != nil || len(pairs) == 0 {
 		return nil, err
 	}
-	var others []*grid
-	name := baselineName(grids)
-	if other := o.BaselineFolder; other != nil {
-		groups := other.groups("", o.Preset)
-		if len(groups) != 1 {
-			return nil, &OptionError{"baseline-dir", fmt.Errorf("%s has runs of %d data sets and presets, want one: choose a preset", other.Path, len(groups))}
-		}
-		o.Methods = nil
-		if others, err = other.budgetGrids(groups[0], o); err != nil {
-			return nil, err
-		}
-		name = "the same methods in " + filepath.Base(other.Path)
+	name := ""
+	if o.BaselineFolder != nil {
+		name = "the same methods in " + filepath.Base(o.BaselineFolder.Path)
 	}
-	baseline := func(t *grid, r *row) *row {
-		if o.BaselineFolder == nil {
-			return t.baseline
-		}
-		for _, other := range others {
-			if other.budget == t.budget {
-				return other.labelled(r.label)
-			}
-		}
-		return nil
-	}
-	table := &result.Table{
-		Title:   fmt.Sprintf("Differences to %s on %s: %s, %%, %s", name, f.titleOf(g.dataset), o.measureTitle(), atRule(o.Rule)),
-		Columns: []result.Column{{Name: "method"}, {Name: "budget"}},
-	}
-	targets := grids[0].targets
+	table := &result.Table{Columns: []result.Column{{Name: "method"}, {Name: "budget"}}}
+	targets := pairs[0].targets
 	for _, name := range slices.Concat(targets, []string{"seeds", favourColumn, "mean over targets", PValues}) {
 		table.Columns = append(table.Columns, result.Column{Name: name, Right: true})
 	}
 	var all []*claim
 	var alone []string // rows without a counterpart
-	for _, t := range grids {
-		for _, r := range t.rows {
-			b := baseline(t, r)
-			if b == nil && o.BaselineFolder != nil {
-				alone = append(alone, r.name+", "+t.budget)
-			}
-			if b == nil || r == b || r.other {
-				continue
-			}
-			row, c, err := r.byTarget(b, targets)
-			if err != nil {
-				return nil, err
-			}
-			if c == nil {
-				continue
-			}
-			all = append(all, c)
-			table.Rows = append(table.Rows, append([]result.Cell{{Text: r.name}, {Text: t.budget}}, row...))
+	for _, p := range pairs {
+		if p.targets = targets; p.baseline == nil {
+			alone = append(alone, p.row.name+", "+p.budget)
+			continue
 		}
+		c := p.overTargets()
+		if c == nil {
+			continue
+		}
+		if o.BaselineFolder == nil {
+			name = p.baseline.name
+		}
+		least, most := math.MaxInt, 0
+		cells := []result.Cell{{Text: p.row.name}, {Text: p.budget}}
+		for _, d := range p.onTargets() {
+			least, most = min(least, d.N), max(most, d.N)
+			cells = append(cells, result.Cell{Text: fmt.Sprintf("%+.2f", 100*d.Mean)})
+		}
+		all = append(all, c)
+		table.Rows = append(table.Rows, append(cells, result.Cell{Text: span(least, most)}, result.Cell{Text: c.favour()}))
 	}
+	table.Title = fmt.Sprintf("Differences to %s on %s: %s, %%, %s", name, f.titleOf(g.dataset), o.measureTitle(), atRule(o.Rule))
 	if o.BaselineFolder != nil && len(all) == 0 {
 		return nil, &OptionError{"baseline-dir", fmt.Errorf("%s has no row of these labels, budgets, targets and seeds", o.BaselineFolder.Path)}
 	}
@@ -92,39 +72,13 @@ func (f *Folder) targetTable(g group, o TableOptions) (*result.Table, error) {
 		"Each target: the mean difference over seeds, paired by seed. Targets above: those on which it is above zero.",
 		"Mean over targets: the target domain is the unit, with a 95% Student-t interval over targets.",
 	}, notes...)
-	if len(alone) > 0 {
+	if o.BaselineFolder != nil && len(alone) > 0 {
 		table.Notes = append(table.Notes, "Not in the baseline folder: "+strings.Join(alone, "; ")+".")
 	}
 	if slices.ContainsFunc(all, func(c *claim) bool { return c.HasInterval() && !c.ExcludesZero() }) {
 		table.Notes = append(table.Notes, undecided)
 	}
 	return table, nil
-}
-
-// baselineName is the display name of the row that the others are compared with.
-func baselineName(grids []*grid) string {
-	for _, t := range grids {
-		if t.baseline != nil {
-			return t.baseline.name
-		}
-	}
-	return ""
-}
-
-// byTarget compares a row with a baseline on every target, and then over the targets.
-// Its claim is nil if a target lacks a pair of seeds.
-func (r *row) byTarget(baseline *row, targets []string) (cells []result.Cell, c *claim, err error) {
-	list := r.minus(baseline, targets)
-	if len(list) < len(targets) {
-		return nil, nil, nil
-	}
-	least, most := list[0].N, 0
-	for _, d := range list {
-		least, most = min(least, d.N), max(most, d.N)
-		cells = append(cells, result.Cell{Text: fmt.Sprintf("%+.2f", 100*d.Mean)})
-	}
-	c, err = overTargets(list)
-	return append(cells, result.Cell{Text: span(least, most)}, result.Cell{Text: c.favour.String()}), c, err
 }
 
 // span formats a range of counts.

@@ -33,7 +33,7 @@ func newRootCommand() *cobra.Command {
 		commands []*cobra.Command
 	}{
 		{"start", []*cobra.Command{newDataCommand(), newTrainCommand(), newLabelCommand(os.Args[1:]), newPredictCommand(), newReportCommand()}},
-		{"research", []*cobra.Command{newStudyCommand(), newCompareCommand(), newTableCommand(), newFigureCommand(), newMethodsCommand(), newSettingsCommand(), newEvalCommand(), newQueriedCommand()}},
+		{"research", []*cobra.Command{newStudyCommand(), newCompareCommand(), newTableCommand(), newFigureCommand(), newMethodsCommand(), newSettingsCommand(), newEvalCommand()}},
 		{"own", []*cobra.Command{newEmbedCommand(), newQueryCommand(), newProbeCommand()}},
 		{"deploy", []*cobra.Command{newExportCommand(), newCalibrateCommand(), newExtendCommand(), newSiteCommand()}},
 		{"setup", []*cobra.Command{newBackendCommand(), newMergeCommand(), newVersionCommand()}},

@@ -30,7 +30,6 @@ func newTableCommand() *cobra.Command {
   budgets           averages over targets, one column per budget
   targets           differences to --baseline, or to the same methods in --baseline-dir, on
                     each target and over targets
-  confusion         confusion matrices, one per method
   findings          a row per question of findings.yaml in --dir, a folder of studies
 
 Cells are the mean and standard deviation over seeds, with their number n. --baseline adds

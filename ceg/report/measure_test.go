@@ -18,8 +18,6 @@ func TestTablesByClass(t *testing.T) {
 		format      result.TableFormat
 		o           TableOptions
 	}{
-		{"confusion.txt", "confusion", result.Text, TableOptions{Methods: []string{"uniform-ce", "ceg"}}},
-		{"confusion.csv", "confusion", result.CSV, TableOptions{Methods: []string{"ceg"}, Targets: []string{"photo"}}},
 		{"macro-f1.txt", "methods", result.Text, TableOptions{Measure: "macro-f1", Baseline: "uniform-ce"}},
 		{"mean-recall.txt", "budgets", result.Text, TableOptions{Measure: "mean-recall"}},
 	} {
@@ -37,11 +35,5 @@ func TestTablesByClass(t *testing.T) {
 	if a, b := tableText(t, f, "table3"), tableText(t, old, "table3"); a != b {
 		t.Errorf("counts by class change table3:\n%s\nwant\n%s", a, b)
 	}
-	for want, o := range map[string]TableOptions{
-		"at the last epoch, without": {Rule: "best_target"},
-		`no measure "luck"`:          {Measure: "luck"},
-	} {
-		name := map[bool]string{true: "confusion", false: "methods"}[o.Rule != ""]
-		fatal.Says(t, fatal.Err(f.Table(name, o)), want)
-	}
+	fatal.Says(t, fatal.Err(f.Table("methods", TableOptions{Measure: "luck"})), `no measure "luck"`)
 }
