@@ -23,25 +23,20 @@ func (f *Folder) arm(r result.PlannedRun) (a config.Arm, ok bool) {
 	if a, ok = f.arms[key]; ok {
 		return a, true
 	}
-	defer func() {
-		if ok {
-			f.arms[key] = a
-		}
-	}()
-	for _, p := range f.plans {
-		if a, ok = p.Arms[key]; ok {
-			return a, true
-		}
-	}
+	a, ok = armByName(r)
 	for _, other := range f.Runs {
 		if other.ArmKey() != key {
 			continue
 		}
 		if out, err := f.finished(other); err == nil && out != nil {
-			return out.Config.Arm(), true
+			a, ok = out.Config.Arm(), true
+			break
 		}
 	}
-	return armByName(r)
+	if ok {
+		f.arms[key] = a
+	}
+	return a, ok
 }
 
 // armByName returns the arm that a run's method and variant stand for by their words.

@@ -35,7 +35,7 @@ func (f *Folder) budgetTable(g group, o TableOptions) (*result.Table, error) {
 	for _, t := range grids {
 		table.Columns = append(table.Columns, result.Column{Name: t.budget, Right: true})
 		if t.baseline != nil {
-			table.Columns = append(table.Columns, t.claimColumns()...)
+			table.Columns = append(table.Columns, claimColumns(t.baseline.short, len(t.targets) > 1)...)
 		}
 	}
 	var rows []*row // the first with each label
@@ -56,32 +56,13 @@ func (f *Folder) budgetTable(g group, o TableOptions) (*result.Table, error) {
 			s := summary(r.cells[overall])
 			cells = append(cells, result.Cell{Text: meanSD(s, t.seeds() > 0), Bold: s != nil && s.Mean == t.best(overall)})
 			if t.baseline != nil {
-				cells = append(cells, t.claimCells(r)...)
+				cells = append(cells, claimCells(t.claims[r], len(t.targets) > 1)...)
 			}
 		}
 		table.Rows = append(table.Rows, cells)
 	}
 	table.Notes = budgetNotes(grids)
 	return table, nil
-}
-
-// compareAtEach finds the baseline at every budget that has it, at least one; an empty name
-// compares nothing.
-func compareAtEach(grids []*grid, baseline string) error {
-	var first error
-	found := baseline == ""
-	for _, t := range grids {
-		t.o.Baseline = baseline
-		if err := t.findBaseline(); err == nil {
-			found = true
-		} else {
-			first = cmp.Or(first, err)
-		}
-	}
-	if !found {
-		return first
-	}
-	return nil
 }
 
 // labelled returns the row with the label that has numbers, or nil.
@@ -96,17 +77,11 @@ func (t *grid) labelled(label string) *row {
 
 // seeds returns the number of seeds of every row's average, 0 where they differ.
 func (t *grid) seeds() int {
-	n := 0
-	for _, r := range t.rows {
-		switch k := len(r.cells[overall]); {
-		case k == 0:
-		case n == 0:
-			n = k
-		case n != k:
-			return 0
-		}
+	finished := only(t.rows, func(r *row) bool { return len(r.cells[overall]) > 0 })
+	if n := distinct(finished, func(r *row) int { return len(r.cells[overall]) }); len(n) == 1 {
+		return n[0]
 	}
-	return n
+	return 0
 }
 
 // budgetNotes are the notes of the budgets, each once, with the budgets that it is about

@@ -32,7 +32,7 @@ func (f *Folder) chosen(t *grid) (*row, error) {
 			continue
 		}
 		c.cells[target] = t.rows[best].cells[target]
-		t.versions.join(chosenName, t.rows[best].short)
+		t.versions[chosenName] = append(t.versions[chosenName], t.versions[t.rows[best].short]...)
 		c.planned += seeds
 		c.chosen = append(c.chosen, fmt.Sprintf("on %s %s (%.2f, n = %d)", target, val.rows[best].name, 100*mean, seeds))
 	}

@@ -173,35 +173,29 @@ const PValues = "p: t, perm., Holm"
 // favourColumn is the name of the column with the targets on which a row is above the baseline.
 const favourColumn = "targets above"
 
-// claimColumns are the columns with the rows' differences from the baseline.
-func (t *grid) claimColumns() []result.Column {
-	columns := claimColumns(t.baseline.short)
-	if len(t.targets) > 1 {
-		columns = slices.Insert(columns, 1, result.Column{Name: favourColumn, Right: true})
+// claimColumns are the columns of a difference from a baseline, also with the targets in favour of the row.
+func claimColumns(baseline string, favour bool) []result.Column {
+	columns := []result.Column{{Name: "minus " + baseline, Right: true}, {Name: favourColumn, Right: true}, {Name: PValues, Right: true}}
+	if !favour {
+		return slices.Delete(columns, 1, 2)
 	}
 	return columns
 }
 
-// claimCells are a row's cells of these columns.
-func (t *grid) claimCells(r *row) []result.Cell {
-	cells := claimCells(t.claims[r])
-	if len(t.targets) > 1 {
-		text := ""
-		if c := t.claims[r]; c != nil {
-			text = c.favour()
+// claimCells are the cells of these columns; empty for no claim.
+func claimCells(c *claim, favour bool) []result.Cell {
+	cells := differenceCells(c)
+	if favour {
+		cells = slices.Insert(cells, 1, result.Cell{})
+		if c != nil {
+			cells[1].Text = c.favour()
 		}
-		cells = slices.Insert(cells, 1, result.Cell{Text: text})
 	}
 	return cells
 }
 
-// claimColumns are the columns of a difference from a baseline.
-func claimColumns(baseline string) []result.Column {
-	return []result.Column{{Name: "minus " + baseline, Right: true}, {Name: PValues, Right: true}}
-}
-
-// claimCells formats a difference with its interval, and with its p-values.
-func claimCells(c *claim) []result.Cell {
+// differenceCells formats a difference with its interval, and with its p-values.
+func differenceCells(c *claim) []result.Cell {
 	switch {
 	case c == nil:
 		return []result.Cell{{}, {}}

@@ -197,7 +197,7 @@ func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, er
 		},
 	}
 	if baseline != "" {
-		t.Columns = append(t.Columns, claimColumns(short)...)
+		t.Columns = append(t.Columns, claimColumns(short, false)...)
 	}
 	var claims []*claim
 	var ofRow []*claim // nil for the baseline, and without one
@@ -257,7 +257,7 @@ func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, er
 	d.Claims = correct(claims)
 	if baseline != "" {
 		for i, c := range ofRow {
-			t.Rows[i] = append(t.Rows[i], claimCells(c)...)
+			t.Rows[i] = append(t.Rows[i], claimCells(c, false)...)
 		}
 	}
 	t.Notes = notes("summary", d)

@@ -108,7 +108,7 @@ func (f *Folder) Figure(ctx context.Context, name string, t plots.Theme, o Figur
 			return nil, fmt.Errorf("figure %s has no source validation accuracy, only targets has", name)
 		}
 		t.Band, t.Arms = cmp.Or(o.Band, t.Band), Looks()
-		f.read, f.names = newVersions(), nil
+		f.read, f.names = versions{}, nil
 		g, err := fig.draw(ctx, f, t, o)
 		if err != nil {
 			return nil, fmt.Errorf("figure %s of %s: %w", name, f.Path, err)

@@ -73,16 +73,24 @@ func Findings(dir string) (*result.Table, error) {
 	t := &result.Table{Title: "Findings: differences in accuracy on target domains, in pp", Columns: []result.Column{
 		{Name: "question"}, {Name: "data"}, {Name: "difference (95% CI)"}, {Name: "n"}, {Name: "in favour"}, {Name: "equal conditions?"}, {Name: "evidence; significant over"}}}
 	for i, q := range list {
-		row := []result.Cell{{Text: q.Question}, {Text: q.Data + ": " + q.each(differences[i], difference.labels)}}
-		for _, text := range []string{
-			q.each(differences[i], difference.difference),
-			q.each(differences[i], func(a difference, overTargets bool) string { return fmt.Sprint(a.over(overTargets).N) }),
-			q.each(differences[i], func(a difference, _ bool) string { return fmt.Sprint(a.targets.above) }) + fmt.Sprintf(" of %d", differences[i][0].targets.targets),
-			q.Equal, q.Evidence + "; " + q.verdict(differences[i]),
-		} {
-			row = append(row, result.Cell{Text: text})
+		var labels, gains, n, above []string
+		for _, a := range differences[i] {
+			c := a.seeds
+			if q.Gains != "" {
+				c = a.targets
+			}
+			text := fmt.Sprintf("%+.1f", 100*c.Mean)
+			if c.HasInterval() {
+				text += fmt.Sprintf(" (%.1f to %.1f)", 100*c.Low, 100*c.High)
+			}
+			label := a.budget
+			if !strings.HasSuffix(label, "%") {
+				label += " labels"
+			}
+			labels, gains, n, above = append(labels, label), append(gains, text), append(n, fmt.Sprint(c.N)), append(above, fmt.Sprint(a.targets.above))
 		}
-		t.Rows = append(t.Rows, row)
+		t.AddRow(q.Question, q.Data+": "+joined(labels), joined(gains), joined(n),
+			fmt.Sprintf("%s of %d", joined(above), differences[i][0].targets.targets), q.Equal, q.Evidence+"; "+q.verdict(differences[i]))
 	}
 	t.Notes = []string{
 		"Differences are paired by seed. Intervals are over seeds, on the same images and targets, or over targets where it is said.",
@@ -204,52 +212,18 @@ func gainTrials(path, selection, budget string) (after, before *row, err error) 
 	return after, before, cmp.Or(s.Err(), err)
 }
 
-// each joins what the budgets give; equal texts once.
-func (q finding) each(list []difference, text func(a difference, overTargets bool) string) string {
-	var all []string
-	for _, a := range list {
-		all = append(all, text(a, q.Gains != ""))
-	}
-	if unique := slices.Compact(slices.Clone(all)); len(unique) == 1 {
+// joined lists what the budgets give; equal texts once.
+func joined(list []string) string {
+	if unique := slices.Compact(slices.Clone(list)); len(unique) == 1 {
 		return unique[0]
 	}
-	return strings.Join(all, ", ")
-}
-
-// labels is the budget in words.
-func (a difference) labels(bool) string {
-	if strings.HasSuffix(a.budget, "%") {
-		return a.budget
-	}
-	return a.budget + " labels"
-}
-
-// difference is the mean with its interval.
-func (a difference) difference(overTargets bool) string {
-	c := a.over(overTargets)
-	if !c.HasInterval() {
-		return fmt.Sprintf("%+.1f", 100*c.Mean)
-	}
-	return fmt.Sprintf("%+.1f (%.1f to %.1f)", 100*c.Mean, 100*c.Low, 100*c.High)
-}
-
-// over is the comparison over targets or over seeds.
-func (a difference) over(targets bool) *claim {
-	if targets {
-		return a.targets
-	}
-	return a.seeds
+	return strings.Join(list, ", ")
 }
 
 // verdict says at which budgets a difference is significant, over seeds and over targets.
 func (q finding) verdict(list []difference) string {
 	at := func(of func(difference) *claim) string {
-		var yes []string
-		for i, a := range list {
-			if c := of(a); c.holm < 1-result.Level {
-				yes = append(yes, q.Budgets[i])
-			}
-		}
+		yes := only(q.Budgets, func(b string) bool { return of(list[slices.Index(q.Budgets, b)]).holm < 1-result.Level })
 		switch len(yes) {
 		case len(list):
 			return "yes"

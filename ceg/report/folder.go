@@ -3,6 +3,7 @@ package report
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,7 +28,7 @@ type Folder struct {
 	swept    map[string]string      // display names of settings, by the variants of sweptRows
 	// read are the versions of the runs that were read for a figure, by their labels,
 	// which are in order in names.
-	read  *versions
+	read  versions
 	names []string
 }
 
@@ -44,6 +45,9 @@ func Open(path string, plans ...string) (*Folder, error) {
 // see which of their runs exist.
 func NewFolder(path string, plans ...*result.Plan) *Folder {
 	f := &Folder{Path: path, plans: plans, all: result.OpenRuns(path), outcomes: map[string]*result.Run{}, arms: map[string]config.Arm{}}
+	for _, p := range slices.Backward(plans) { // of two, the first
+		maps.Copy(f.arms, p.Arms)
+	}
 	seen := map[string]bool{} // key and directory
 	for _, p := range plans {
 		f.Plans = append(f.Plans, p.Name)
@@ -89,7 +93,7 @@ func (f *Folder) Outcome(r result.PlannedRun) (*result.Run, error) {
 	}
 	if o != nil && f.read != nil {
 		name := f.ArmName(r)
-		f.read.add(name, o)
+		f.read[name] = append(f.read[name], o)
 		f.names = append(f.names, name)
 	}
 	return o, nil

@@ -67,7 +67,7 @@ func (t *grid) wide() *result.Table {
 		table.Columns = append(table.Columns, result.Column{Name: cmp.Or(name, average), Right: true})
 	}
 	if t.baseline != nil {
-		table.Columns = append(table.Columns, t.claimColumns()...)
+		table.Columns = append(table.Columns, claimColumns(t.baseline.short, len(t.targets) > 1)...)
 	}
 	group := ""
 	for _, r := range t.rows {
@@ -101,7 +101,7 @@ func (t *grid) wide() *result.Table {
 			text(p(r))
 		}
 		if t.baseline != nil {
-			cells = append(cells, t.claimCells(r)...)
+			cells = append(cells, claimCells(t.claims[r], len(t.targets) > 1)...)
 		}
 		table.Rows = append(table.Rows, cells)
 	}

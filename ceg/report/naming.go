@@ -18,7 +18,7 @@ type naming struct {
 	oneRate                  bool                        // every run has one learning rate
 	settings                 map[string][]config.Setting // by the name without them
 	data                     map[string]string           // by the digest of the data, what it is called if that differs
-	methods                  map[string]string           // by the name without the method, the one method or "" for several
+	several                  map[string]bool             // whether a name without the method has several methods
 }
 
 // unnamed are settings by which no run is called: those that arms or a table's columns state, that pair
@@ -31,41 +31,25 @@ func newNaming(runs []*RecordedRun) naming { return namingBy(runs, true) }
 
 // namingBy is [newNaming], in which budgets tell runs apart or, as on an axis of labels, do not.
 func namingBy(runs []*RecordedRun, budgets bool) (n naming) {
-	n.oneRate = true
 	all := config.Settings()
-	for _, run := range runs {
-		rates := map[string]bool{}
+	rates := only(all, isRate)
+	n.oneRate = !slices.ContainsFunc(runs, func(run *RecordedRun) bool {
+		return len(distinct(rates, func(s config.Setting) string { return s.Text(run.Config) })) > 1
+	})
+	n.weights = len(distinct(runs, (*RecordedRun).weights)) > 1
+	n.budget = budgets && len(distinct(runs, (*RecordedRun).budget)) > 1
+	n.dataset = len(distinct(runs, (*RecordedRun).dataset)) > 1
+	n.data, n.settings, n.several = dataNames(runs), map[string][]config.Setting{}, map[string]bool{}
+	for _, group := range methodsBy(runs, func(run *RecordedRun) string { return n.plain(run) + "\x00" + run.dataset() }) {
+		name := n.plain(group.runs[0])
 		for _, s := range all {
-			if isRate(s) {
-				rates[s.Text(run.Config)] = true
-			}
-		}
-		n.oneRate = n.oneRate && len(rates) == 1
-		n.weights = n.weights || run.weights() != runs[0].weights()
-		n.budget = n.budget || budgets && run.budget() != runs[0].budget()
-		n.dataset = n.dataset || run.dataset() != runs[0].dataset()
-	}
-	n.data, n.settings, n.methods = dataNames(runs), map[string][]config.Setting{}, map[string]string{}
-	first := map[[2]string]*RecordedRun{}
-	for _, run := range runs {
-		name := n.plain(run)
-		key := [2]string{name, run.dataset()}
-		if first[key] == nil {
-			first[key] = run
-		}
-		for _, s := range all {
-			if !slices.Contains(unnamed, s.Path) && !has(n.settings[name], s) && s.Text(first[key].Config) != s.Text(run.Config) {
+			if !slices.Contains(unnamed, s.Path) && !has(n.settings[name], s) && len(distinct(group.runs, func(run *RecordedRun) string { return s.Text(run.Config) })) > 1 {
 				n.settings[name] = append(n.settings[name], s)
 			}
 		}
 	}
-	for _, run := range runs {
-		name := n.plain(run) + n.besides(run)
-		if of, known := n.methods[name]; known && of != run.method() {
-			n.methods[name] = ""
-		} else {
-			n.methods[name] = run.method()
-		}
+	for _, group := range methodsBy(runs, func(run *RecordedRun) string { return n.plain(run) + n.besides(run) }) {
+		n.several[group.name] = len(distinct(group.runs, (*RecordedRun).method)) > 1
 	}
 	return n
 }
@@ -117,7 +101,7 @@ func (n naming) ofRow(run *RecordedRun) string {
 
 // own is the run's method where several are one arm.
 func (n naming) own(run *RecordedRun) string {
-	if n.methods[n.plain(run)+n.besides(run)] == "" {
+	if n.several[n.plain(run)+n.besides(run)] {
 		return " (" + run.method() + ")"
 	}
 	return ""
@@ -176,31 +160,39 @@ const SettingsNote = "Settings that differ: "
 // method: its strategy, its objective and the defaults of that. It is "" if there are none.
 func (n naming) note(runs []*RecordedRun) string {
 	rows := methodsBy(runs, n.called)
-	var differ, named []string
-	texts := make([][]string, len(rows)) // of the settings in differ
-	var stated [][]config.Setting        // by the names
-	for _, m := range rows {
-		stated = append(stated, n.settings[n.plain(m.runs[0])])
-	}
+	var seen, named, words []string      // paths
+	texts := make([][]string, len(rows)) // of settings that are in no name
 	for _, s := range config.Settings() {
 		of, path := func(m method) string { return s.Text(m.runs[0].Config) }, n.path(s)
-		some := func(is func(method) bool) bool { return slices.ContainsFunc(rows, is) }
+		own := func(m method) bool { return slices.Contains(notDefault(m.runs[0].Config), s.Path) }
 		switch {
-		case slices.Contains(unnamed, s.Path), slices.Contains(differ, path), slices.Contains(named, path):
-		case !some(func(m method) bool { return of(m) != of(rows[0]) }):
-		case slices.ContainsFunc(stated, func(list []config.Setting) bool { return has(list, s) }):
+		case slices.Contains(unnamed, s.Path), slices.Contains(seen, path), len(distinct(rows, of)) < 2:
+			continue
+		case slices.ContainsFunc(rows, func(m method) bool { return has(n.settings[n.plain(m.runs[0])], s) }):
 			named = append(named, path)
-		case strings.HasPrefix(s.Path, "generalization.") && !some(func(m method) bool { return slices.Contains(notDefault(m.runs[0].Config), s.Path) }):
+		case strings.HasPrefix(s.Path, "generalization.") && !slices.ContainsFunc(rows, own):
+			continue
 		default:
-			differ = append(differ, path)
 			for i, m := range rows {
 				texts[i] = append(texts[i], path+" "+of(m))
 			}
 		}
+		seen = append(seen, path)
 	}
-	var words []string
-	if len(differ) > 0 {
-		words = grouped(rows, texts)
+	if len(seen) > len(named) { // once for all methods that have the same, the largest group last, as the others
+		groups := map[string][]string{}
+		for i, m := range rows {
+			key := strings.Join(texts[i], ", ")
+			groups[key] = append(groups[key], m.name)
+		}
+		keys := distinct(texts, func(list []string) string { return strings.Join(list, ", ") })
+		most := slices.MaxFunc(keys, func(a, b string) int { return len(groups[a]) - len(groups[b]) })
+		if len(groups[most]) > 1 {
+			keys, groups[most] = append(only(keys, func(key string) bool { return key != most }), most), []string{"the others"}
+		}
+		for _, key := range keys {
+			words = append(words, strings.Join(groups[key], " and ")+": "+key)
+		}
 	}
 	if len(named) > 0 {
 		words = append(words, strings.Join(named, ", ")+", as named")
@@ -213,27 +205,4 @@ func (n naming) note(runs []*RecordedRun) string {
 
 func has(list []config.Setting, s config.Setting) bool {
 	return slices.ContainsFunc(list, func(o config.Setting) bool { return o.Path == s.Path })
-}
-
-// grouped lists settings once for all methods that have the same, the largest group last, as the others.
-func grouped(rows []method, texts [][]string) (words []string) {
-	var groups []method
-	for i, m := range rows {
-		key := strings.Join(texts[i], ", ")
-		k := slices.IndexFunc(groups, func(g method) bool { return g.name == key })
-		if k < 0 {
-			k, groups = len(groups), append(groups, method{name: key, title: m.name})
-		} else {
-			groups[k].title += " and " + m.name
-		}
-		groups[k].runs = append(groups[k].runs, m.runs[0])
-	}
-	most := slices.MaxFunc(groups, func(a, b method) int { return len(a.runs) - len(b.runs) })
-	if len(most.runs) > 1 {
-		groups = append(slices.DeleteFunc(groups, func(g method) bool { return g.name == most.name }), method{name: most.name, title: "the others"})
-	}
-	for _, g := range groups {
-		words = append(words, g.title+": "+g.name)
-	}
-	return words
 }

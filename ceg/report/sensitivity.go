@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -34,7 +35,8 @@ func (f *Folder) Sensitivity(o FigureOptions) (plots.SensitivityData, error) {
 		return d, err
 	}
 	comparable := true
-	for _, names := range sweeps(runs) {
+	for _, swept := range distinct(runs, func(r result.PlannedRun) string { return strings.Join(r.Swept(), " ") }) {
+		names := strings.Fields(swept)
 		points, err := f.sweepPoints(o, names, runs, targets)
 		if err != nil {
 			return d, err
@@ -43,7 +45,7 @@ func (f *Folder) Sensitivity(o FigureOptions) (plots.SensitivityData, error) {
 			continue // not begun
 		}
 		if len(names) > 2 {
-			return d, fmt.Errorf("a sweep of %s: a figure shows one or two parameters", words(names))
+			return d, fmt.Errorf("a sweep of %s: a figure shows one or two parameters", swept)
 		}
 		s := plots.Sweep{Title: onTargets(f.titleOf(o.Dataset), targets), XLabel: ParameterLabel(names[0]), References: refs, Chosen: points[0].usual(o, targets, names[0])}
 		for _, m := range distinct(points, func(p sweepPoint) string { return p.method }) {
@@ -122,18 +124,6 @@ func surface(o FigureOptions, names []string, points []sweepPoint, targets []str
 	return s
 }
 
-// sweeps lists the sets of swept names, as they first occur.
-func sweeps(runs []result.PlannedRun) [][]string {
-	var list [][]string
-	for _, r := range runs {
-		names := r.Swept()
-		if !slices.ContainsFunc(list, func(n []string) bool { return slices.Equal(n, names) }) {
-			list = append(list, names)
-		}
-	}
-	return list
-}
-
 // sweepPoint is what the seeds gave a method at one point of a sweep.
 type sweepPoint struct {
 	method, title string
@@ -145,24 +135,21 @@ type sweepPoint struct {
 // sweepPoints collects the points of one sweep, sorted by method and place.
 func (f *Folder) sweepPoints(o FigureOptions, names []string, runs []result.PlannedRun, targets []string) ([]sweepPoint, error) {
 	var points []sweepPoint
-	at := func(r result.PlannedRun) (list []float64) {
-		for _, n := range names {
-			list = append(list, r.Sweep[n])
-		}
-		return list
-	}
-	place := func(r result.PlannedRun) string { return fmt.Sprint(r.Method, at(r)) }
 	runs = only(runs, func(r result.PlannedRun) bool { return slices.Equal(r.Swept(), names) })
-	for _, here := range distinct(runs, place) {
-		own := only(runs, func(r result.PlannedRun) bool { return place(r) == here })
-		r, seeds := own[0], slices.Sorted(slices.Values(distinct(own, func(r result.PlannedRun) uint64 { return r.Seed })))
+	for _, label := range labelsOf(runs) {
+		own := withLabel(runs, label)
 		values, err := f.perSeed(own, targets, o.Rule)
 		if err != nil {
 			return nil, err
 		}
 		if len(values) > 0 {
-			title := f.ArmName(result.PlannedRun{Dataset: r.Dataset, Preset: r.Preset, Target: r.Target, Method: r.Method})
-			points = append(points, sweepPoint{r.Method, title, at(r), values, seeds})
+			p := sweepPoint{method: own[0].Method, values: values, seeds: slices.Sorted(slices.Values(distinct(own, func(r result.PlannedRun) uint64 { return r.Seed })))}
+			for _, n := range names {
+				p.at = append(p.at, own[0].Sweep[n])
+			}
+			r := own[0]
+			p.title = f.ArmName(result.PlannedRun{Dataset: r.Dataset, Preset: r.Preset, Target: r.Target, Method: r.Method})
+			points = append(points, p)
 		}
 	}
 	slices.SortFunc(points, func(a, b sweepPoint) int {

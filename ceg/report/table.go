@@ -103,36 +103,34 @@ func (f *Folder) Table(name string, o TableOptions) ([]*result.Table, error) {
 			return nil, &OptionError{"method", fmt.Errorf("%q: there are %s", m, strings.Join(labelsOf(f.Runs), ", "))}
 		}
 	}
+	of := func(g group, o TableOptions) (*result.Table, error) {
+		t, err := f.grid(spec, g, o)
+		switch {
+		case t == nil:
+			return nil, err
+		case o.Long:
+			return t.long(), nil
+		}
+		return t.wide(), nil
+	}
+	switch name {
+	case allBudgets:
+		of = f.budgetTable
+	case allTargets:
+		of = f.targetTable
+	}
 	var tables []*result.Table
 	groups := f.groups(o.Dataset, o.Preset)
 	for _, g := range groups {
 		if !spec.about(g.dataset) || g.besides(groups) {
 			continue
 		}
-		if name == allBudgets || name == allTargets {
-			of := f.budgetTable
-			if name == allTargets {
-				of = f.targetTable
-			}
-			t, err := of(g, o)
-			if err != nil {
-				return nil, err
-			}
-			if t != nil {
-				tables = append(tables, t)
-			}
-			continue
-		}
-		t, err := f.grid(spec, g, o)
+		t, err := of(g, o)
 		if err != nil {
 			return nil, err
 		}
-		switch {
-		case t == nil:
-		case o.Long:
-			tables = append(tables, t.long())
-		default:
-			tables = append(tables, t.wide())
+		if t != nil {
+			tables = append(tables, t)
 		}
 	}
 	if len(tables) == 0 {
@@ -186,13 +184,8 @@ func (f *Folder) hint(o TableOptions) string {
 // about reports whether the table can be of a data set: the paper's data sets have their own
 // tables, others can take the place of any.
 func (t PaperTable) about(dataset string) bool {
-	return len(t.Datasets) == 0 || slices.Contains(t.Datasets, dataset) || !inPaper(dataset)
-}
-
-// inPaper reports whether the paper has results on a data set.
-func inPaper(dataset string) bool {
 	info, _ := datasets.Lookup(dataset)
-	return info.InPaper
+	return len(t.Datasets) == 0 || slices.Contains(t.Datasets, dataset) || !info.InPaper
 }
 
 // The presets that have a table together.
@@ -245,14 +238,14 @@ type grid struct {
 	claimNotes []string
 	labels     [2]int // least and most labels of a run, at the table's budget
 	networks   []string
-	oracle     bool      // whether validation labels were looked at
-	versions   *versions // by row
+	oracle     bool     // whether validation labels were looked at
+	versions   versions // by row
 	notes      []string
 }
 
 // grid collects the numbers of a table; nil if the folder plans no run for it.
 func (f *Folder) grid(spec PaperTable, g group, o TableOptions) (*grid, error) {
-	t := &grid{versions: newVersions(), spec: spec, group: g, dataset: f.titleOf(g.dataset), o: o, budget: cmp.Or(o.Budget, f.usualBudget(g))}
+	t := &grid{versions: versions{}, spec: spec, group: g, dataset: f.titleOf(g.dataset), o: o, budget: cmp.Or(o.Budget, f.usualBudget(g))}
 	t.addRows(f)
 	if len(o.Methods) > 0 {
 		shown := map[*row]bool{}
@@ -314,7 +307,7 @@ func (f *Folder) grid(spec PaperTable, g group, o TableOptions) (*grid, error) {
 
 // add enters a finished run.
 func (t *grid) add(row *row, r result.PlannedRun, out *result.Run) error {
-	t.versions.add(row.short, out)
+	t.versions[row.short] = append(t.versions[row.short], out)
 	value, err := t.o.value(&RecordedRun{out, out.Result.Accuracy})
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.Dir, err)

@@ -66,7 +66,7 @@ func (f *Folder) targetTable(g group, o TableOptions) (*result.Table, error) {
 	}
 	notes := correct(all)
 	for i, c := range all {
-		table.Rows[i] = append(table.Rows[i], claimCells(c)...)
+		table.Rows[i] = append(table.Rows[i], claimCells(c, false)...)
 	}
 	table.Notes = append([]string{
 		"Each target: the mean difference over seeds, paired by seed. Targets above: those on which it is above zero.",
@@ -108,8 +108,15 @@ func (f *Folder) budgetGrids(g group, o TableOptions) ([]*grid, error) {
 		}
 	}
 	slices.SortStableFunc(grids, func(a, b *grid) int { return cmp.Compare(a.labels[1], b.labels[1]) })
-	if len(grids) == 0 {
-		return nil, nil
+	var first error
+	found := baseline == "" || len(grids) == 0
+	for _, t := range grids {
+		t.o.Baseline = baseline
+		err := t.findBaseline()
+		first, found = cmp.Or(first, err), found || err == nil
 	}
-	return grids, compareAtEach(grids, baseline)
+	if !found {
+		return nil, first
+	}
+	return grids, nil
 }

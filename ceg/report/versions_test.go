@@ -11,14 +11,14 @@ func TestVersionsAreNotedWhereTheyDiffer(t *testing.T) {
 		return &result.Run{Result: &result.Result{Versions: result.Versions{GoMLX: v}}}
 	}
 	names := []string{"ceg", "bvsb", "none", "uniform"}
-	v := newVersions()
-	v.add("ceg", outcome("v2"))
-	v.add("uniform", outcome("v2"))
+	v := versions{}
+	v["ceg"] = append(v["ceg"], outcome("v2"))
+	v["uniform"] = append(v["uniform"], outcome("v2"))
 	if got := v.note(names); got != "" {
 		t.Errorf("one version is noted: %q", got)
 	}
-	v.add("uniform", outcome("v1"))
-	v.add("bvsb", outcome("v2"))
+	v["uniform"] = append(v["uniform"], outcome("v1"))
+	v["bvsb"] = append(v["bvsb"], outcome("v2"))
 	if got, want := v.note(names), "Computed by several versions of GoMLX: v2: ceg, bvsb; v1 and v2: uniform."; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -50,9 +50,9 @@ func TestCommitsAreNotedWhereTheyDiffer(t *testing.T) {
 		{map[string]*result.Run{"x": by(a, true), "y": by(a, true)}, "Computed by a build with uncommitted changes: aaaaaaaaaaaa+dirty."},
 		{map[string]*result.Run{"x": by(a, true), "y": by(a, false)}, "Computed by several commits of ledg: aaaaaaaaaaaa+dirty: x; aaaaaaaaaaaa: y."},
 	} {
-		v := newVersions()
+		v := versions{}
 		for name, r := range tt.runs {
-			v.add(name, r)
+			v[name] = append(v[name], r)
 		}
 		if got := v.note([]string{"x", "y", "this and that"}); got != tt.want {
 			t.Errorf("got %q, want %q", got, tt.want)

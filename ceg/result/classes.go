@@ -82,15 +82,6 @@ func NewConfusion(classes int) Confusion {
 	return c
 }
 
-// Add adds another matrix of the same size.
-func (c Confusion) Add(d Confusion) {
-	for i, row := range d {
-		for k, n := range row {
-			c[i][k] += n
-		}
-	}
-}
-
 // Classes sums rows and columns to counts by class.
 func (c Confusion) Classes() ClassTallies {
 	list := make(ClassTallies, len(c))

@@ -1,7 +1,6 @@
 package result
 
 import (
-	"encoding/json"
 	"math"
 	"reflect"
 	"strings"
@@ -98,16 +97,5 @@ func TestRecordByClass(t *testing.T) {
 			t.Fatalf("there is no %s in %s", tt.from, line)
 		}
 		fatal.Says(t, fatal.Err(read(changed)), tt.want)
-	}
-}
-
-func TestConfusionAdds(t *testing.T) {
-	c := NewConfusion(4)
-	for range 2 {
-		c.Add(counted().Confusion)
-	}
-	data, err := json.Marshal(c)
-	if want := "[[6,2,0,0],[4,4,0,0],[0,0,2,2],[0,0,0,0]]"; err != nil || string(data) != want {
-		t.Errorf("the sum is %s, %v, want %s", data, err, want)
 	}
 }
