@@ -36,6 +36,7 @@ func TestIntervalsStayWithinBounds(t *testing.T) {
 			r := &RecordedRun{Run: &result.Run{Path: fmt.Sprint(i), Result: new(result.Result)}}
 			r.Config.Method, r.Config.Data.Target, r.Config.Seed = "ceg", "photo", uint64(i+1)
 			r.Result.Accuracy.LastEpoch = result.Choice{Target: result.Tally{Correct: n, Total: 100}, TargetAccuracy: float64(n) / 100}
+			r.Choices = r.Result.Accuracy
 			runs = append(runs, r)
 		}
 		return fatal.Get(summaryTable(runs, "last_epoch", ""))(t)
