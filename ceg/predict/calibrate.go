@@ -3,7 +3,6 @@ package predict
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
@@ -14,8 +13,8 @@ import (
 )
 
 // Calibrate is [Predictor.Calibration], stored in the run's folder, where Open finds it.
-func (p *Predictor) Calibrate(ctx context.Context, others ...*Predictor) (*calibration.Calibration, error) {
-	c, err := p.Calibration(ctx, others...)
+func (p *Predictor) Calibrate(ctx context.Context) (*calibration.Calibration, error) {
+	c, err := p.Calibration(ctx)
 	if err == nil {
 		err = c.Write(p.dir)
 	}
@@ -34,26 +33,13 @@ func (p *Predictor) Calibrate(ctx context.Context, others ...*Predictor) (*calib
 // run's accuracy estimate has saved: the folds' logits for the temperature, and the left-out
 // domains' logits for a second one. Too few of these are a [TooFewError]: the temperature would overfit
 // and could make wrong predictions more confident.
-//
-// others are runs that differ only in the held-out domain; with them a second temperature is
-// fitted by leave-one-domain-out. Each of them predicts the validation images of its own target,
-// a source of this run, which it was not trained on, so the domain shift resembles that to the
-// target. They were trained on images of this run's target, but the fit uses none. A run of
-// another data set, method or network is an error, and so are two with the same target.
-func (p *Predictor) Calibration(ctx context.Context, others ...*Predictor) (*calibration.Calibration, error) {
+func (p *Predictor) Calibration(ctx context.Context) (*calibration.Calibration, error) {
 	if p.Adapted {
 		return nil, fmt.Errorf("%s is calibrated by its own head, not by the one of a site: an audit says how right that is", p.dir)
-	}
-	unseen, extra, err := p.leftOut(ctx, others)
-	if err != nil {
-		return nil, err
 	}
 	source, target, crossed, err := p.heldOut(ctx)
 	if err != nil {
 		return nil, err
-	}
-	if crossed != nil && len(others) == 0 {
-		_, unseen = crossed.Labelled()
 	}
 	c := &calibration.Calibration{
 		CrossValidated: crossed != nil,
@@ -64,9 +50,11 @@ func (p *Predictor) Calibration(ctx context.Context, others ...*Predictor) (*cal
 	if len(target.Class) == 0 {
 		c.Confusion = calibration.Confuse(source, p.classes())
 	}
-	if len(unseen.Class) >= LeastCalibrated || len(others) > 0 {
-		fit := calibration.NewFit(calibration.FitTemperature(unseen), len(unseen.Class), source, target)
-		c.LeftOut, c.Extra = &fit, extra
+	if crossed != nil {
+		if _, unseen := crossed.Labelled(); len(unseen.Class) >= LeastCalibrated {
+			fit := calibration.NewFit(calibration.FitTemperature(unseen), len(unseen.Class), source, target)
+			c.LeftOut = &fit
+		}
 	}
 	return c, nil
 }
@@ -164,59 +152,4 @@ func (p *Predictor) logits(ctx context.Context, examples []int) (l calibration.L
 		})
 	}
 	return l, err
-}
-
-// leftOut computes the logits of sources by the networks that were not trained on
-// them, and counts the labels that these had and this run had not.
-func (p *Predictor) leftOut(ctx context.Context, others []*Predictor) (l calibration.Labelled, extra int, err error) {
-	mine, err := p.queried()
-	if err != nil {
-		return l, 0, err
-	}
-	c := p.Model.Config
-	for _, o := range others {
-		oc := o.Model.Config
-		if oc.Data.Dataset != c.Data.Dataset || oc.Method != c.Method || o.Model.Backbone.Name != p.Model.Backbone.Name || oc.Data.ImageSize != c.Data.ImageSize {
-			return l, 0, fmt.Errorf("%s is %s with %s on %s; want a run like %s, which is %s with %s on %s", o.dir,
-				oc.Method, o.Model.Backbone.Name, oc.Data.Dataset, p.dir, c.Method, p.Model.Backbone.Name, c.Data.Dataset)
-		}
-		if !slices.Contains(p.Model.Sources, oc.Data.Target) {
-			return l, 0, fmt.Errorf("%s held out %s, which is no source domain of %s", o.dir, oc.Data.Target, p.dir)
-		}
-		theirs, err := o.queried()
-		if err != nil {
-			return l, 0, err
-		}
-		for id := range theirs {
-			if !mine[id] {
-				mine[id] = true
-				extra++
-			}
-		}
-		val := o.labelledOf(func(domain string, split datasets.Split) bool {
-			return domain == oc.Data.Target && split == datasets.Val
-		})
-		if len(val) == 0 {
-			return l, 0, fmt.Errorf("%s: %s, which it held out, has no labelled validation images to calibrate on", o.dir, oc.Data.Target)
-		}
-		part, err := o.logits(ctx, val)
-		if err != nil {
-			return l, 0, err
-		}
-		l.Logits, l.Class = append(l.Logits, part.Logits...), append(l.Class, part.Class...)
-	}
-	return l, extra, nil
-}
-
-// queried returns the images that the run queried.
-func (p *Predictor) queried() (map[string]bool, error) {
-	queries, err := result.QueriesIn(p.dir)
-	if err != nil {
-		return nil, err
-	}
-	ids := map[string]bool{}
-	for _, q := range queries {
-		ids[q.ID] = true
-	}
-	return ids, nil
 }

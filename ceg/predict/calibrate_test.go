@@ -153,22 +153,3 @@ func TestCalibrateByCrossValidation(t *testing.T) {
 	}
 	fatal.Says(t, fatal.Err(open(t, none).Calibrate(t.Context())), "Train again without --no-estimate")
 }
-
-// A run that held out a source says what a new domain does to the temperature.
-func TestCalibrateOnLeftOutSources(t *testing.T) {
-	c := configtest.New(t, "glyphs", "sketch", "uniform-ce", config.Authors, "schedule.epochs", 2)
-	c.Data.ImageSize, c.Network.Width = 16, 4
-	sketch := filepath.Join(t.TempDir(), "sketch")
-	fatal.Get(ceg.Run(t.Context(), c, ceg.Options{Dir: sketch, Backend: "go"}))(t)
-	dir := copied(t)
-	p, other := open(t, dir), open(t, sketch)
-	got := fatal.Get(p.Calibrate(t.Context(), other))(t)
-	l := got.LeftOut
-	if l == nil || l.Images != 60 || got.Extra < 1 || got.Extra > 81 || l.Source.Before.NLL != got.Source.Source.Before.NLL {
-		t.Errorf("%+v, %d labels more", l, got.Extra)
-	}
-	if p.Temperature != got.Source.Temperature {
-		t.Errorf("the temperature in use is %v, want %v", p.Temperature, got.Source.Temperature)
-	}
-	fatal.Says(t, fatal.Err(p.Calibrate(t.Context(), p)), "no source domain")
-}

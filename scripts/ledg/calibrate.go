@@ -17,10 +17,9 @@ import (
 // newCalibrateCommand returns the command that fits a run's temperature.
 func newCalibrateCommand() *cobra.Command {
 	var o ceg.Options
-	var leftOut []string
 	format := cli.TableFormat(result.Text)
 	cmd := &cobra.Command{
-		Use:   "calibrate RUN [--left-out RUN]...",
+		Use:   "calibrate RUN",
 		Short: "Calibrate the probabilities of a run on its source domains",
 		Long: `Fit a temperature for the logits on the source domains' validation images. It is saved in
 RUN/calibration.json, and ledg predict and ledg export apply it. ledg train and ledg extend
@@ -30,12 +29,10 @@ expected calibration error (15 bins) on the source domains and on the target dom
 With fewer than 50 labelled validation images, ledg uses the cross-validation of the accuracy
 estimate, if the run has 50 labels: each label is predicted by a network trained without it.
 
-Validation images resemble the training images, so calibration is optimistic on new domains.
+A second temperature, by networks trained without the label's domain, is reported beside it.
 
---left-out names runs that held out RUN's source domains. A second temperature is fitted on
-their predictions for these domains, and reported beside the first, which stays in use.`,
+Validation images resemble the training images, so calibration is optimistic on new domains.`,
 		Example: `  ledg calibrate runs/mine
-  ledg calibrate runs/photo --left-out runs/sketch,runs/print,runs/cartoon
   ledg figure reliability --run runs/mine --out reliability.svg`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -45,25 +42,13 @@ their predictions for these domains, and reported beside the first, which stays 
 				return err
 			}
 			defer p.Close()
-			var others []*predict.Predictor
-			for _, dir := range leftOut {
-				at := o
-				at.Dir = dir
-				other, err := predict.OpenUncalibrated(at)
-				if err != nil {
-					return err
-				}
-				defer other.Close()
-				others = append(others, other)
-			}
-			c, err := p.Calibrate(cmd.Context(), others...)
+			c, err := p.Calibrate(cmd.Context())
 			if err != nil {
 				return err
 			}
 			return calibrationTable(o.Dir, c).Write(tableOutput(cmd, result.TableFormat(format)), result.TableFormat(format))
 		},
 	}
-	cmd.Flags().StringSliceVar(&leftOut, "left-out", nil, "run that held out a source domain of RUN; repeatable")
 	cmd.Flags().Var(&format, "format", "table format: text, markdown, html, csv or latex")
 	cmd.Flags().StringVar(&o.Backend, "backend", "", "backend that computes; see ledg backend --help (default auto)")
 	runImagesFlags(cmd, &o)
@@ -115,9 +100,6 @@ func calibrationTable(dir string, c *calibration.Calibration) *result.Table {
 	}
 	if c.CrossValidated {
 		t.Notes = append(t.Notes, "There are too few validation images. Each label is predicted by a network that was trained without it.")
-	}
-	if c.LeftOut != nil && c.Extra > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("The runs that held out a source domain had %d labels that this run did not have.", c.Extra))
 	}
 	if c.HasTarget() {
 		t.Notes = append(t.Notes, fmt.Sprintf("Fitted on the target's own labels, the temperature would be %.3f: an oracle bound, not a result.", c.Best))

@@ -39,10 +39,11 @@ type Calibration struct {
 	// CrossValidated is true if there were too few validation images. Source is then fitted and
 	// evaluated on the training labels, each predicted by a network that was trained without it.
 	CrossValidated bool `json:"cross_validated,omitempty"`
-	// LeftOut is fitted by leave-one-domain-out: each source domain is predicted by a network
-	// that was trained like this one without it. Nil if not computed.
+	// LeftOut is fitted by leave-one-domain-out, for comparison: each source domain is predicted by
+	// a network that was trained like this one without it. Nil if not computed.
 	LeftOut *Fit `json:"left_out,omitempty"`
-	// Extra is the number of labels that those networks had and this one lacks.
+	// Extra is the number of labels that those networks had and this one lacks, in records where
+	// they were runs of their own.
 	Extra int `json:"extra_labels,omitempty"`
 	// Classes are the names of the classes. Confusion is the confusion matrix, rows are true
 	// classes and columns predictions: on the target, or on the source validation splits if no
