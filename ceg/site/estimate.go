@@ -9,7 +9,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/active/cluster"
 	"github.com/ledg-go/ledg/ceg/active/head"
 	"github.com/ledg-go/ledg/ceg/evaluate/audit"
-	"github.com/ledg-go/ledg/ceg/internal/dot"
 	"github.com/ledg-go/ledg/ceg/rundir/calibration"
 	"github.com/ledg-go/ledg/datasets/seed"
 )
@@ -154,27 +153,27 @@ type Familiar struct {
 	// Novelty is the threshold of [audit.Strangeness]; nil if there are too few images for one.
 	Novelty *audit.Novelty
 
-	rows    cluster.Matrix // of length 1
+	known   *audit.Neighbours // in groups of no image of the site
 	domains []int
-	blank   head.Matrix
+	blank   *audit.Neighbours // nil without
 }
 
 // Familiar draws the sample by the site's seed.
 func (s *Sources) Familiar(runSeed uint64) *Familiar {
 	all := Part{Features: cluster.Join(s.Labelled.Features, s.Others.Features), Domains: slices.Concat(s.Labelled.Domains, s.Others.Domains)}
 	known := all.Take(drawn(all.Len(), compared, runSeed, "familiar"))
-	f := &Familiar{rows: units(known.Features), domains: known.Domains, blank: s.Blank}
-	single := len(slices.Compact(slices.Sorted(slices.Values(known.Domains)))) < 2
-	own := make([]float64, known.Len())
-	each(f.rows, f.rows, func(i int, cosines []float64) {
-		own[i] = 2
-		for j, v := range cosines {
-			if j != i && (single || known.Domains[j] != known.Domains[i]) {
-				own[i] = min(own[i], 1-v)
-			}
+	f := &Familiar{known: audit.NewNeighbours(known.Features, make([]int, known.Len())), domains: known.Domains}
+	if s.Blank.Rows > 0 {
+		f.blank = audit.NewNeighbours(s.Blank, make([]int, s.Blank.Rows))
+	}
+	groups := known.Domains
+	if slices.Min(groups) == slices.Max(groups) { // of one domain, each with the rest
+		groups = slices.Clone(groups)
+		for i := range groups {
+			groups[i] = i
 		}
-	})
-	f.Novelty = audit.NewNovelty(own)
+	}
+	f.Novelty = audit.NewNovelty(audit.DistancesApart(known.Features, known.Features, groups, groups))
 	return f
 }
 
@@ -186,22 +185,17 @@ func (f *Familiar) LooksNew(features []float32) bool {
 
 // distances returns the strangeness of images, and the domain of the nearest source image.
 func (f *Familiar) distances(features head.Matrix) (distance []float64, near []int) {
-	distance, near = make([]float64, features.Rows), make([]int, features.Rows)
-	var blank []float64
-	if f.blank.Rows > 0 {
-		blank = audit.Distances(features, f.blank)
+	others := slices.Repeat([]int{1}, features.Rows)
+	distance, near = f.known.Nearest(features, others)
+	for i, at := range near {
+		near[i] = f.domains[at]
 	}
-	each(units(features), f.rows, func(i int, cosines []float64) {
-		at := 0
-		for j, v := range cosines {
-			if v > cosines[at] {
-				at = j
-			}
+	if f.blank != nil {
+		blank, _ := f.blank.Nearest(features, others)
+		for i, d := range distance {
+			distance[i] = audit.Strangeness(d, blank[i])
 		}
-		if distance[i], near[i] = 1-cosines[at], f.domains[at]; blank != nil {
-			distance[i] = audit.Strangeness(distance[i], blank[i])
-		}
-	})
+	}
 	return distance, near
 }
 
@@ -232,31 +226,4 @@ func (s *Sources) compare(g *AccuracyEstimate, site Part, runSeed uint64) {
 			}
 		}
 	}
-}
-
-// units are rows at length 1; zero rows stay zero.
-func units(m head.Matrix) cluster.Matrix {
-	out := cluster.Matrix{Rows: m.Rows, Cols: m.Cols, Stride: m.Cols, Data: slices.Clone(m.Data)}
-	for i := range m.Rows {
-		row := Row(out, i)
-		if length := math.Sqrt(dot.Square(row)); length > 0 {
-			for j := range row {
-				row[j] = float32(float64(row[j]) / length)
-			}
-		}
-	}
-	return out
-}
-
-// each calls fn with the products of every row of a and all rows of b, from several goroutines.
-func each(a, b cluster.Matrix, fn func(i int, products []float64)) {
-	packed := dot.Pack(b.Data, b.Cols)
-	_ = dot.Each(a.Rows, 64, func(first, last int) error {
-		products := make([]float64, (last-first)*b.Rows)
-		dot.Products(products, dot.Pack(a.Data[first*a.Cols:last*a.Cols], a.Cols), packed)
-		for i := first; i < last; i++ {
-			fn(i, products[(i-first)*b.Rows:(i-first+1)*b.Rows])
-		}
-		return nil
-	})
 }

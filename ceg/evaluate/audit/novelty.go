@@ -74,35 +74,55 @@ func Distances(rows, known cluster.Matrix) []float64 {
 // and knownGroups [m] are the rows' groups. Where known images are among the rows, give each image its own group, so
 // that it is not compared with itself.
 func DistancesApart(rows, known cluster.Matrix, groups, knownGroups []int) []float64 {
-	unit := func(m cluster.Matrix) []float32 {
-		out := make([]float32, 0, m.Rows*m.Cols)
-		for i := range m.Rows {
-			row := m.Data[i*m.Stride:][:m.Cols]
-			length := math.Sqrt(dot.Square(row))
-			for _, v := range row {
-				if length > 0 {
-					v = float32(float64(v) / length)
-				}
-				out = append(out, v)
-			}
-		}
-		return out
-	}
-	a, b := unit(rows), dot.Pack(unit(known), known.Cols)
-	out := make([]float64, rows.Rows)
+	distances, _ := NewNeighbours(known, knownGroups).Nearest(rows, groups)
+	return distances
+}
+
+// Neighbours are known rows with their groups, to which others are compared.
+type Neighbours struct {
+	packed *dot.Packed
+	groups []int
+}
+
+// NewNeighbours takes known rows [m, D] and their groups [m].
+func NewNeighbours(known cluster.Matrix, groups []int) *Neighbours {
+	return &Neighbours{dot.Pack(unit(known), known.Cols), groups}
+}
+
+// Nearest returns, for each of rows [n, D] with groups [n], the distance of [DistancesApart] and
+// the known row that is nearest, the first of equals.
+func (k *Neighbours) Nearest(rows cluster.Matrix, groups []int) (distances []float64, at []int) {
+	a, m := unit(rows), len(k.groups)
+	distances, at = make([]float64, rows.Rows), make([]int, rows.Rows)
 	_ = dot.Each(rows.Rows, 64, func(first, last int) error {
-		products := make([]float64, (last-first)*known.Rows)
-		dot.Products(products, dot.Pack(a[first*rows.Cols:last*rows.Cols], rows.Cols), b)
+		products := make([]float64, (last-first)*m)
+		dot.Products(products, dot.Pack(a[first*rows.Cols:last*rows.Cols], rows.Cols), k.packed)
 		for i := first; i < last; i++ {
 			cosine := -1.
-			for j, v := range products[(i-first)*known.Rows : (i-first+1)*known.Rows] {
-				if groups[i] != knownGroups[j] {
-					cosine = max(cosine, v)
+			for j, v := range products[(i-first)*m : (i-first+1)*m] {
+				if groups[i] != k.groups[j] && v > cosine {
+					cosine, at[i] = v, j
 				}
 			}
-			out[i] = 1 - cosine
+			distances[i] = 1 - cosine
 		}
 		return nil
 	})
+	return distances, at
+}
+
+// unit returns the rows at length 1, without gaps; rows of zeros stay.
+func unit(m cluster.Matrix) []float32 {
+	out := make([]float32, 0, m.Rows*m.Cols)
+	for i := range m.Rows {
+		row := m.Data[i*m.Stride:][:m.Cols]
+		length := math.Sqrt(dot.Square(row))
+		for _, v := range row {
+			if length > 0 {
+				v = float32(float64(v) / length)
+			}
+			out = append(out, v)
+		}
+	}
 	return out
 }
