@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs ledg embed or predict in shards, as a Slurm array: every task does its share
+# Runs ledg embed in shards, as a Slurm array: every task does its share
 # and leaves it beside the file in --out, in a folder that all nodes share. Submit it from
 # the root of the repository, with as many tasks as you like, counted from 0, and then the
 # command that merges the shards:
@@ -20,7 +20,7 @@
 set -euo pipefail
 
 if [ $# -lt 1 ]; then
-	echo "usage: sbatch --array=0-N scripts/slurm_parts.sh {embed|predict|query} FLAGS" >&2
+	echo "usage: sbatch --array=0-N scripts/slurm_parts.sh embed FLAGS" >&2
 	exit 2
 fi
 : "${SLURM_ARRAY_TASK_ID:?submit this as an array: sbatch --array=0-N}"

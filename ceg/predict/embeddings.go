@@ -26,18 +26,18 @@ import (
 //	.parquet      columns path and features, a list of float32
 //
 // An empty path writes nothing.
-func writeEmbeddings(path string, t *table) error {
+func writeEmbeddings(path string, j *journal) error {
 	if path == "" {
 		return nil
 	}
-	write := map[string]func(io.Writer, *table) error{".npz": writeNPZ, ".safetensors": writeSafetensors, ".parquet": writeParquet}[filepath.Ext(path)]
-	return regular.WriteFile(path, func(w io.Writer) error { return write(w, t) })
+	write := map[string]func(io.Writer, *journal) error{".npz": writeNPZ, ".safetensors": writeSafetensors, ".parquet": writeParquet}[filepath.Ext(path)]
+	return regular.WriteFile(path, func(w io.Writer) error { return write(w, j) })
 }
 
-func writeParquet(w io.Writer, t *table) error {
+func writeParquet(w io.Writer, j *journal) error {
 	rows := parquet.NewGenericWriter[embeddingRow](w, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(parquetGroup/4))
-	one := []embeddingRow{{Features: make([]float32, t.dim)}}
-	err := t.images(func(p Prediction, features []byte) error {
+	one := []embeddingRow{{Features: make([]float32, j.dim)}}
+	err := j.images(func(p Prediction, features []byte) error {
 		safetensors.Floats(one[0].Features, features)
 		one[0].Path = p.Path
 		_, err := rows.Write(one)
@@ -46,7 +46,7 @@ func writeParquet(w io.Writer, t *table) error {
 	return errors.Join(err, rows.Close())
 }
 
-func writeSafetensors(w io.Writer, t *table) error {
+func writeSafetensors(w io.Writer, j *journal) error {
 	lines, err := os.CreateTemp("", "ledg-paths-*")
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func writeSafetensors(w io.Writer, t *table) error {
 	b := bufio.NewWriter(lines)
 	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
-	if err := t.images(func(p Prediction, _ []byte) error { return e.Encode(p.Path) }); err != nil {
+	if err := j.images(func(p Prediction, _ []byte) error { return e.Encode(p.Path) }); err != nil {
 		return err
 	}
 	if err := b.Flush(); err != nil {
@@ -69,37 +69,37 @@ func writeSafetensors(w io.Writer, t *table) error {
 	features, to := io.Pipe()
 	defer features.Close() // ends the other side, too
 	go func() {
-		to.CloseWithError(t.images(func(_ Prediction, features []byte) error {
+		to.CloseWithError(j.images(func(_ Prediction, features []byte) error {
 			_, err := to.Write(features)
 			return err
 		}))
 	}()
 	return safetensors.Write(w, []safetensors.Entry{
-		{Name: "features", DType: safetensors.Float32, Shape: []int{t.done - t.failed, t.dim}, From: bufio.NewReaderSize(features, 1<<16)},
+		{Name: "features", DType: safetensors.Float32, Shape: []int{j.done - j.failed, j.dim}, From: bufio.NewReaderSize(features, 1<<16)},
 		{Name: "paths", DType: safetensors.Uint8, Shape: []int{int(size)}, From: io.NewSectionReader(lines, 0, size)},
 	}, map[string]string{"paths": "one JSON string a line, a path for each row of features"})
 }
 
 // writeNPZ writes what numpy.load reads. NumPy's strings have one width: that of
 // the longest path.
-func writeNPZ(w io.Writer, t *table) error {
+func writeNPZ(w io.Writer, j *journal) error {
 	width := 1
-	if err := t.images(func(p Prediction, _ []byte) error {
+	if err := j.images(func(p Prediction, _ []byte) error {
 		width = max(width, utf8.RuneCountInString(p.Path))
 		return nil
 	}); err != nil {
 		return err
 	}
 	z := zip.NewWriter(w)
-	n := t.done - t.failed
+	n := j.done - j.failed
 	f, err := z.CreateHeader(&zip.FileHeader{Name: "features.npy", Method: zip.Store})
 	if err != nil {
 		return err
 	}
-	if _, err := f.Write(arrays.Header("<f4", n, t.dim)); err != nil {
+	if _, err := f.Write(arrays.Header("<f4", n, j.dim)); err != nil {
 		return err
 	}
-	if err := t.images(func(_ Prediction, features []byte) error {
+	if err := j.images(func(_ Prediction, features []byte) error {
 		_, err := f.Write(features)
 		return err
 	}); err != nil {
@@ -111,7 +111,7 @@ func writeNPZ(w io.Writer, t *table) error {
 	if _, err := f.Write(arrays.Header(fmt.Sprintf("<U%d", width), n)); err != nil {
 		return err
 	}
-	if err := t.images(func(p Prediction, _ []byte) error {
+	if err := j.images(func(p Prediction, _ []byte) error {
 		b := make([]byte, 0, 4*width)
 		for _, r := range p.Path {
 			b = binary.LittleEndian.AppendUint32(b, uint32(r))

@@ -27,9 +27,6 @@ type FilesOptions struct {
 	Out string
 	// Embeddings is an output file for features: .npz, .safetensors or .parquet; empty for none.
 	Embeddings string
-	// Shard selects the files to predict; the zero Shard selects all. Its results are in
-	// Shard.File(Out), for [Merge].
-	Shard shard.Shard
 	// Progress reports the number of finished files after every batch, from one goroutine; it
 	// may be nil.
 	Progress func(done, total int)
@@ -55,9 +52,6 @@ type Summary struct {
 	Pictures datasets.PictureCount
 	// First lists the first few of them with reasons.
 	First []string
-	// Embeddings is the file of features, empty for none, and Features their length.
-	Embeddings string
-	Features   int
 }
 
 // Files predicts the images of folders and writes a table with a row for each file, in byte
@@ -66,7 +60,7 @@ type Summary struct {
 // Of all files the paths are in memory, and nothing else. Intermediate results are beside the
 // table under names that end in ".part"; after an interruption, a call with the same images and
 // options continues from there and gives the same bytes. Tables are written completely or not at
-// all. A shard writes no table.
+// all.
 func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err error) {
 	if err := o.Check(); err != nil {
 		return s, err
@@ -85,30 +79,23 @@ func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err e
 	if err := p.loadKnown(); err != nil {
 		return s, err
 	}
-	l, err := find(o.Images, o.own())
+	paths, err := find(o.Images, o.own())
 	if err != nil {
 		return s, err
 	}
-	if !o.Shard.Whole() {
-		l.only(o.Shard)
-	}
-	j, err := openJournal(o, p, l)
+	j, err := openJournal(o, p)
 	if err != nil {
 		return s, err
 	}
 	defer j.Close()
 	s.Resumed = j.done - j.failed
 	d := p.decoder()
-	if s.Changed, s.Reused, err = p.work(ctx, d, l, j, o.Progress); err != nil {
+	if s.Changed, s.Reused, err = p.work(ctx, d, paths, j, o.Progress); err != nil {
 		return s, err
 	}
 	s.Pictures = d.seen
-	if j.done == 0 && l.total == 0 {
+	if j.done == 0 && len(paths) == 0 {
 		return s, fmt.Errorf("no files in %s", strings.Join(o.Images, ", "))
-	}
-	if !o.Shard.Whole() {
-		s.Predicted, s.Failed = j.done-j.failed, j.failed
-		return s, j.End()
 	}
 	if err := j.write(o.Out, o.Embeddings, &s); err != nil {
 		return s, err
@@ -127,7 +114,7 @@ func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err e
 	return s, nil
 }
 
-// own returns whether a path is a file that is written, a shard of one, or a ledger of labels.
+// own returns whether a path is a file that is written or a ledger of labels.
 func (o FilesOptions) own() func(path string) bool {
 	own := map[string]bool{}
 	for _, path := range append(shard.Shard{}.Own(o.Out), o.Out, o.Embeddings, failedFile(o.Out)) {
@@ -135,10 +122,9 @@ func (o FilesOptions) own() func(path string) bool {
 			own[abs] = true
 		}
 	}
-	out, _ := filepath.Abs(o.Out)
 	return func(path string) bool {
 		abs, err := filepath.Abs(path)
-		return err == nil && (own[abs] || shard.Belongs(abs, out) || filepath.Base(abs) == labels.File)
+		return err == nil && (own[abs] || filepath.Base(abs) == labels.File)
 	}
 }
 
@@ -171,17 +157,17 @@ func failedFile(out string) string { return strings.TrimSuffix(out, filepath.Ext
 // work predicts what the journal has not yet, one batch being read while the one
 // before it is computed. It reports whether the files that are passed over are others
 // than those in the journal, and of how many images features were reused.
-func (p *Predictor) work(ctx context.Context, d *decoder, l *listing, j *journal, progress func(done, total int)) (changed bool, reused int, err error) {
-	from, found := slices.BinarySearch(l.paths, j.last)
+func (p *Predictor) work(ctx context.Context, d *decoder, paths []string, j *journal, progress func(done, total int)) (changed bool, reused int, err error) {
+	from, found := slices.BinarySearch(paths, j.last)
 	if found {
 		from++
 	}
 	seen, passed := j.seen.Sum(nil), sha256.New() // the journal grows beside the reader
-	for _, path := range l.paths[:from] {
+	for _, path := range paths[:from] {
 		io.WriteString(passed, path+"\x00")
 	}
 	for b, err := range ahead.Of(ctx, func(ctx context.Context, yield func(*filled) bool) error {
-		for paths := range slices.Chunk(l.paths[from:], p.batch) {
+		for paths := range slices.Chunk(paths[from:], p.batch) {
 			if b, err := d.read(ctx, paths); err != nil || !yield(b) {
 				return err
 			}
@@ -200,7 +186,7 @@ func (p *Predictor) work(ctx context.Context, d *decoder, l *listing, j *journal
 			}
 		}
 		if progress != nil {
-			progress(j.done, len(l.paths))
+			progress(j.done, len(paths))
 		}
 	}
 	return !bytes.Equal(passed.Sum(nil), seen), reused, nil

@@ -1,49 +1,22 @@
 package predict
 
 import (
-	"crypto/sha256"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
-	"github.com/ledg-go/ledg/ceg/predict/shard"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/foreign"
 )
-
-// listing is the sorted list of the files of a call, of a shard its part.
-type listing struct {
-	paths []string
-	// total is the number of all files, and digest a digest of their paths, sizes and times, once
-	// only has been called.
-	total  int
-	digest []byte
-}
-
-// only keeps the paths of a shard, and computes the digest of all files. It does not read them:
-// every shard would read all images.
-func (l *listing) only(s shard.Shard) {
-	h := sha256.New()
-	for _, path := range l.paths {
-		fmt.Fprintf(h, "%s\x00", path)
-		if info, err := os.Stat(path); err == nil { // else reading it fails
-			fmt.Fprintf(h, "%d %d", info.Size(), info.ModTime().UnixNano())
-		}
-	}
-	l.digest = h.Sum(nil)
-	from, to := s.Range(l.total)
-	l.paths = l.paths[from:to]
-}
 
 // find lists the files in folders, at any depth, and the files that are named themselves, unless
 // leaveOut says otherwise, in byte order, each once. In folders names that begin with a dot or are a
 // system's are left out, and links to folders are not followed. Entries that cannot be images, such as
 // a pipe, a broken link or an unreadable folder, are listed, too, so that reading them reports the
 // error. A folder that goes away meanwhile is left out. A root that does not exist is an error.
-func find(roots []string, leaveOut func(path string) bool) (*listing, error) {
+func find(roots []string, leaveOut func(path string) bool) ([]string, error) {
 	var list []string
 	for _, root := range roots {
 		info, err := os.Stat(root)
@@ -81,8 +54,7 @@ func find(roots []string, leaveOut func(path string) bool) (*listing, error) {
 		}
 	}
 	slices.Sort(list)
-	list = slices.Compact(list)
-	return &listing{paths: list, total: len(list)}, nil
+	return slices.Compact(list), nil
 }
 
 // ignored reports whether a name stands for nothing, not even for a photo that is elsewhere.

@@ -24,9 +24,9 @@ import (
 var tableHead = []string{"path", "class", "probability", "second", "margin", "entropy", "distance", "nearest", "looks_new", "calibrated"}
 
 // writeTable writes the predictions, and counts those that look new.
-func writeTable(path string, t *table, looksNew *int) error {
+func writeTable(path string, j *journal, looksNew *int) error {
 	each := func(f func(p Prediction) error) error {
-		return t.images(func(p Prediction, _ []byte) error {
+		return j.images(func(p Prediction, _ []byte) error {
 			if p.New() {
 				*looksNew++
 			}
@@ -48,7 +48,7 @@ func writeTable(path string, t *table, looksNew *int) error {
 		}
 		rows := csv.NewWriter(w)
 		head := tableHead
-		if t.sets {
+		if j.sets {
 			head = append(slices.Clone(head), "set", "abstained")
 		}
 		rows.Write(head) // its error stays for Error
@@ -59,7 +59,7 @@ func writeTable(path string, t *table, looksNew *int) error {
 				looksNew = strconv.FormatBool(*p.LooksNew)
 			}
 			row := []string{datasets.Guard(p.Path), datasets.Guard(p.Class), number(p.Probability), datasets.Guard(p.Second), number(p.Margin), number(p.Entropy), number(p.Distance), datasets.Guard(p.Nearest), looksNew, strconv.FormatBool(p.Calibrated)}
-			if t.sets {
+			if j.sets {
 				row = append(row, datasets.Guard(p.Set), strconv.FormatBool(p.Abstained))
 			}
 			return rows.Write(row)
@@ -80,8 +80,8 @@ const fewFailed = 5
 
 // writeFailed lists the files that could not be read; without one it removes an
 // older list.
-func writeFailed(path string, t *table, first *[]string) error {
-	if t.failed == 0 {
+func writeFailed(path string, j *journal, first *[]string) error {
+	if j.failed == 0 {
 		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
@@ -90,7 +90,7 @@ func writeFailed(path string, t *table, first *[]string) error {
 	return regular.WriteFile(path, func(w io.Writer) error {
 		rows := csv.NewWriter(w)
 		rows.Write([]string{"path", "reason"})
-		err := t.each(func(e entry, _ []byte) error {
+		err := j.each(func(e entry, _ []byte) error {
 			if e.Error == "" {
 				return nil
 			}

@@ -71,7 +71,7 @@ continues. Features of photos in the cache of ledg train are reused. --shard doe
 	bound(flags, "[1, 1000]", "views")
 	flags.Uint64Var(&f.Seed, "seed", 1, "seed of the views and of random weights")
 	flags.StringVar(&f.dtype, "dtype", "float32", "number format in the file: float32 or float16")
-	shardFlag(cmd, &f.shard)
+	flags.Var(&f.shard, "shard", shardUsage)
 	flags.StringVar(&f.backend, "backend", "", "backend that computes; see ledg backend --help (default auto)")
 	flags.StringVar(&f.out, "out", "", "file to write, .safetensors (required)")
 	f.importing.add(flags)

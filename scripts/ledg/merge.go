@@ -8,17 +8,11 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"github.com/ledg-go/ledg/ceg/predict"
 	"github.com/ledg-go/ledg/ceg/predict/embedding"
 	"github.com/ledg-go/ledg/ceg/predict/shard"
 )
 
 const shardUsage = "do only shard I of N, as I/N with I from 0"
-
-// shardFlag adds --shard.
-func shardFlag(cmd *cobra.Command, s *shardValue) {
-	cmd.Flags().Var(s, "shard", shardUsage)
-}
 
 // shardValue is the value of --shard; empty is the whole.
 type shardValue struct{ shard.Shard }
@@ -41,11 +35,10 @@ func (v *shardValue) Set(s string) (err error) {
 
 // newMergeCommand returns the command that puts parts together.
 func newMergeCommand() *cobra.Command {
-	var embeddings string
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "merge OUT [SHARD...]",
-		Short: "Merge the shards of embed and predict",
-		Long: `Merge the shards of ledg embed or predict. OUT is identical, to the byte, to what one
+		Short: "Merge the shards of embed",
+		Long: `Merge the shards of ledg embed. OUT is identical, to the byte, to what one
 machine would write, if all machines have the same engine and vector instructions. With
 --shard I/N, I from 0, each command does its share and writes it to OUT.I-of-N:
 
@@ -57,16 +50,13 @@ interrupted shard continues with the same command. Without SHARD
 arguments, the shards beside OUT are merged. Shards are not deleted.
 
 Missing, incomplete, repeated or damaged shards are errors, and so are shards of other
-images, networks or settings. For embed, images are the same if their bytes are. For predict, they are the same if paths, sizes and modification times are: copy
-images with their times, as rsync -a and cp -p do.`,
+images, networks or settings. Images are the same if their bytes are.`,
 		Example: `  ledg merge photos.safetensors
-  ledg merge predictions.parquet node1/predictions.csv.0-of-2 node2/predictions.csv.1-of-2
-  ledg merge predictions.csv --embeddings features.npz   # if predict had --embeddings`,
+  ledg merge photos.safetensors node1/photos.safetensors.0-of-2 node2/photos.safetensors.1-of-2`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			out, paths := args[0], args[1:]
 			if len(paths) == 0 {
-				var err error
 				if paths, err = shard.Find(out); errors.Is(err, fs.ErrNotExist) {
 					return usagef("%w", err)
 				} else if err != nil {
@@ -77,33 +67,12 @@ images with their times, as rsync -a and cp -p do.`,
 			if err != nil {
 				return err
 			}
-			if embeddings != "" && files[0].Kind != shard.Predictions {
-				return usagef("--embeddings %s: only shards of ledg predict have them, and these are of %s", embeddings, files[0].Kind)
+			images, err := embedding.Merge(out, files)
+			if err != nil {
+				return err
 			}
-			w := cmd.OutOrStdout()
-			switch files[0].Kind {
-			case shard.Features:
-				images, err := embedding.Merge(out, files)
-				if err != nil {
-					return err
-				}
-				fmt.Fprintf(w, "%s: %s images of %d shards\n", out, humanize.Comma(int64(images)), len(files))
-			case shard.Predictions:
-				s, err := predict.Merge(out, embeddings, files)
-				if errors.Is(err, predict.ErrNoEmbeddings) {
-					return usagef("%w: add --embeddings FILE", err)
-				} else if err != nil {
-					return err
-				}
-				fmt.Fprintf(w, "%s: %s images of %d shards\n", out, humanize.Comma(int64(s.Predicted)), len(files))
-				if s.Embeddings != "" {
-					fmt.Fprintf(w, "%s: features of %d numbers\n", s.Embeddings, s.Features)
-				}
-				printFailed(w, s)
-			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s images of %d shards\n", out, humanize.Comma(int64(images)), len(files))
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&embeddings, "embeddings", "", "file for the shards' features: .npz, .safetensors or .parquet")
-	return cmd
 }

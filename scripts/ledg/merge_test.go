@@ -31,7 +31,7 @@ func killed(t *testing.T, dir, file string, bytes int64, args ...string) {
 }
 
 // What is done in shards, one of them killed and started again, is to the byte what one
-// call does; shards that do not belong together are refused in a line.
+// call does, and so is a prediction that was killed; shards that do not belong together are refused in a line.
 func TestShards(t *testing.T) {
 	dir, from := t.TempDir(), flat(t)
 	for _, domain := range []string{"dawn", "day"} {
@@ -76,39 +76,35 @@ func TestShards(t *testing.T) {
 		part := fmt.Sprintf("%d/3", i)
 		if i == 1 {
 			killed(t, dir, "f.safetensors.1-of-3", 2000, embed("f.safetensors", "--shard", part)...)
-			killed(t, dir, "p.csv.1-of-3", 2000, predict("p", "--shard", part)...)
 			continue
 		}
 		ledg(embed("f.safetensors", "--shard", part)...)
-		ledg(predict("p", "--shard", part)...)
 	}
+	killed(t, dir, "p.csv.part", 2000, predict("p")...)
 	if out := ledg("merge", "f.safetensors"); !strings.Contains(out, "f.safetensors: 1,000 images of 3 shards") {
-		t.Errorf("merge says %s", out)
-	}
-	if out := ledg("merge", "p.csv", "--embeddings", "p.npz"); !strings.Contains(out, "p.csv: 1,000 images of 3 shards") {
 		t.Errorf("merge says %s", out)
 	}
 	same("f.safetensors", "whole.safetensors")
 	same("p.csv", "whole.csv")
 	same("p.npz", "whole.npz")
 
-	fatal.If(t, os.Rename(filepath.Join(dir, "p.csv.2-of-3"), filepath.Join(dir, "away")))
-	ledg(predict("q", "--shard", "2/4")...)
+	ledg(embed("q.safetensors", "--shard", "2/4")...)
+	zero, one, two := "f.safetensors.0-of-3", "f.safetensors.1-of-3", "f.safetensors.2-of-3"
+	fatal.If(t, os.Rename(filepath.Join(dir, two), filepath.Join(dir, "away")))
 	for _, c := range []struct {
 		status int
 		want   string
 		args   []string
 	}{
-		{2, `invalid argument "5/4" for "--shard" flag: want I/N with I from 0 to N-1`, predict("x", "--shard", "5/4")},
+		{2, `invalid argument "5/4" for "--shard" flag: want I/N with I from 0 to N-1`, embed("x.safetensors", "--shard", "5/4")},
 		{2, `invalid argument "3" for "--shard" flag: want I/N`, embed("x.safetensors", "--shard", "3")},
-		{1, "shard 2/3 is missing; there are 2 of 3", []string{"merge", "p.csv"}},
-		{1, "shard 1/3 is there twice: p.csv.1-of-3 and p.csv.1-of-3", []string{"merge", "x.csv", "p.csv.0-of-3", "p.csv.1-of-3", "p.csv.1-of-3", "away"}},
-		{1, "p.csv.0-of-3 and q.csv.2-of-4 do not belong together: shards 0/3 and 2/4", []string{"merge", "x.csv", "p.csv.0-of-3", "p.csv.1-of-3", "q.csv.2-of-4"}},
-		{1, "do not belong together: predictions and features", []string{"merge", "x.csv", "p.csv.0-of-3", "f.safetensors.1-of-3"}},
-		{1, "whole.csv: it is no shard", []string{"merge", "x.csv", "whole.csv"}},
-		{1, "x.csv: no shards lie beside it", []string{"merge", "x.csv"}},
-		{1, "table \"x.txt\": want a name that ends in", []string{"merge", "x.txt", "p.csv.0-of-3", "p.csv.1-of-3", "away"}},
-		{1, "x.csv: features are written as .safetensors", []string{"merge", "x.csv", "f.safetensors.0-of-3", "f.safetensors.1-of-3", "f.safetensors.2-of-3"}},
+		{2, "unknown flag: --shard", predict("x", "--shard", "0/2")},
+		{1, "shard 2/3 is missing; there are 2 of 3", []string{"merge", "f.safetensors"}},
+		{1, "shard 1/3 is there twice: " + one + " and " + one, []string{"merge", "x.safetensors", zero, one, one, "away"}},
+		{1, zero + " and q.safetensors.2-of-4 do not belong together: shards 0/3 and 2/4", []string{"merge", "x.safetensors", zero, one, "q.safetensors.2-of-4"}},
+		{1, "whole.csv: it is no shard", []string{"merge", "x.safetensors", "whole.csv"}},
+		{1, "x.safetensors: no shards lie beside it", []string{"merge", "x.safetensors"}},
+		{1, "x.csv: features are written as .safetensors", []string{"merge", "x.csv", zero, one, "away"}},
 	} {
 		refused(t, c.want, c.status, dir, c.args...)
 	}

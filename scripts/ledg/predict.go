@@ -27,7 +27,6 @@ func newPredictCommand() *cobra.Command {
 	var f predict.FilesOptions
 	quiet, verbose, yes := false, false, false
 	var coverage, abstain float64
-	var of shardValue
 	cmd := &cobra.Command{
 		Use:         "predict RUN --images {DIR | FILE}... --out FILE",
 		SuggestFor:  []string{"infer", "classify", "inference"},
@@ -66,7 +65,6 @@ out, without a guarantee. --abstain needs a site with an audit.`,
 			if err := f.Check(); err != nil {
 				return usagef("--out and --embeddings: %w", err)
 			}
-			f.Shard = of.Shard
 			p, err := predict.OpenWith(o)
 			if err != nil {
 				return err
@@ -126,7 +124,7 @@ out, without a guarantee. --abstain needs a site with an audit.`,
 			out := cmd.OutOrStdout()
 			seconds := time.Since(start).Seconds()
 			now := s.Predicted - s.Resumed
-			fmt.Fprintf(out, "%s: %s images", f.Shard.File(f.Out), humanize.Comma(int64(s.Predicted)))
+			fmt.Fprintf(out, "%s: %s images", f.Out, humanize.Comma(int64(s.Predicted)))
 			if s.Resumed > 0 {
 				fmt.Fprintf(out, ", %s of them before", humanize.Comma(int64(s.Resumed)))
 			}
@@ -139,12 +137,6 @@ out, without a guarantee. --abstain needs a site with an audit.`,
 			}
 			if s.Changed {
 				fmt.Fprintf(out, "the files have changed since the interrupted call: new files that sort before its finished rows are not in the table\n")
-			}
-			if !f.Shard.Whole() {
-				if s.Failed > 0 {
-					fmt.Fprintf(out, "%s files could not be read\n", humanize.Comma(int64(s.Failed)))
-				}
-				return nil
 			}
 			if p.Novelty != nil {
 				beside := ""
@@ -174,7 +166,6 @@ out, without a guarantee. --abstain needs a site with an audit.`,
 	flags.Float64Var(&coverage, "sets", 0, "add prediction sets that contain the true class this often")
 	flags.Float64Var(&abstain, "abstain", 0, "abstain on this fraction of the least confident images (sites only)")
 	bound(flags, "(0, 1)", "sets", "abstain")
-	shardFlag(cmd, &of)
 	flags.StringVar(&o.Backend, "backend", "", "backend that computes; see ledg backend --help (default auto)")
 	runImagesFlags(cmd, &o)
 	flags.BoolVar(&yes, "yes", false, "ONNX: install ONNX Runtime without asking")

@@ -96,7 +96,7 @@ func openJournal(ctx context.Context, path string, d *datasets.Dataset, truth da
 	if err != nil {
 		return nil, err
 	}
-	r := shard.Record{Kind: shard.Features, Shard: o.Shard, Of: of}
+	r := shard.Record{Shard: o.Shard, Of: of}
 	if !o.Shard.Whole() {
 		r.Total = d.Len()
 	}

@@ -157,7 +157,7 @@ func FuzzMerge(f *testing.F) {
 	f.Add([]byte(`{"made_by":{"origin":{},"views":1,"dim":1}}`), []byte("null\n"), 1<<60)
 	f.Fuzz(func(t *testing.T, of, item []byte, total int) {
 		path := filepath.Join(dir, "a.safetensors.0-of-1")
-		j, err := shard.Open(path, shard.Record{Kind: shard.Features, Shard: shard.Shard{Index: 0, Count: 1}, Total: total, Of: of}, nil)
+		j, err := shard.Open(path, shard.Record{Shard: shard.Shard{Index: 0, Count: 1}, Total: total, Of: of}, nil)
 		if err != nil {
 			return // of is no JSON
 		}

@@ -19,15 +19,8 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// Kinds of journals.
-const (
-	Features    = "features"
-	Predictions = "predictions"
-)
-
 // Record describes the content of a journal.
 type Record struct {
-	Kind string `json:"kind"`
 	// Shard is zero in the journal of a whole file.
 	Shard Shard `json:"shard,omitzero"`
 	// Total is the number of items of all shards together.
@@ -39,7 +32,7 @@ type Record struct {
 // The header is a line of text. An item follows its length, and is followed by the SHA-256 of
 // the sum before, the length and the item. The sum before the first item is the header's.
 const (
-	headerMark = "ledg shard 2 "
+	headerMark = "ledg journal 1 "
 	maxHeader  = 1 << 24        // bytes
 	maxItem    = 1 << 28        // bytes
 	endMark    = math.MaxUint32 // the length that stands for the end
@@ -128,8 +121,8 @@ type Journal struct {
 	header []byte
 }
 
-// OtherError is the error of a journal of other content, of the given kind.
-type OtherError struct{ Path, Kind, Differs string }
+// OtherError is the error of a journal of other content.
+type OtherError struct{ Path, Differs string }
 
 func (e *OtherError) Error() string {
 	return fmt.Sprintf("%s was left by an interrupted call of something else: %s; repeat that call to continue it, or delete the file", e.Path, e.Differs)
@@ -176,10 +169,10 @@ func Open(path string, r Record, each func(item []byte, at int64) error) (_ *Jou
 	return j, j.cut(j.at)
 }
 
-// OpenAnew is [Open], but removes a journal of the same kind with another record first.
+// OpenAnew is [Open], but removes a journal with another record first.
 func OpenAnew(path string, r Record, each func(item []byte, at int64) error) (*Journal, error) {
 	j, err := Open(path, r, each)
-	if other := new(OtherError); !errors.As(err, &other) || other.Kind != r.Kind {
+	if other := new(OtherError); !errors.As(err, &other) {
 		return j, err
 	}
 	l, err := acquire(path)
@@ -200,7 +193,7 @@ func other(path string, line []byte, r Record) error {
 	if err != nil {
 		return fmt.Errorf("%s: it is of another program: move it away", path)
 	}
-	return &OtherError{path, old.Kind, cmp.Or(old.differs(r), fmt.Sprintf("shards %s and %s", old.Shard, r.Shard))}
+	return &OtherError{path, cmp.Or(old.differs(r), fmt.Sprintf("shards %s and %s", old.Shard, r.Shard))}
 }
 
 // acquire locks the journal at a path for this process.

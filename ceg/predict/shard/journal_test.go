@@ -15,7 +15,7 @@ import (
 	"github.com/ledg-go/ledg/internal/fatal"
 )
 
-var record = shard.Record{Kind: shard.Features, Shard: shard.Shard{Index: 1, Count: 3}, Total: 7, Of: json.RawMessage(`{"seed":3}`)}
+var record = shard.Record{Shard: shard.Shard{Index: 1, Count: 3}, Total: 7, Of: json.RawMessage(`{"seed":3}`)}
 
 // journal opens a journal, and returns the items that it has.
 func journal(t *testing.T, path string, r shard.Record) (*shard.Journal, []string) {
@@ -117,7 +117,6 @@ func TestOther(t *testing.T) {
 	whole := complete(t, path, record, some...)
 	another := func(change func(r *shard.Record)) shard.Record { r := record; change(&r); return r }
 	for want, r := range map[string]shard.Record{
-		"features and predictions":         another(func(r *shard.Record) { r.Kind = shard.Predictions }),
 		"shards 1/3 and 2/3":               another(func(r *shard.Record) { r.Shard.Index = 2 }),
 		"shards of 7 and of 8":             another(func(r *shard.Record) { r.Total = 8 }),
 		"seed is 3 in one, 4 in the other": another(func(r *shard.Record) { r.Of = json.RawMessage(`{"seed":4}`) }),
@@ -161,9 +160,9 @@ func TestApart(t *testing.T) {
 	}
 	files := []shard.File{{Path: path}}
 	for _, out := range []string{path, link} {
-		fatal.Says(t, shard.Apart(files, filepath.Join(dir, "new"), out), out+" is one of the shards")
+		fatal.Says(t, shard.Apart(files, out), out+" is one of the shards")
 	}
-	if err := shard.Apart(files, filepath.Join(dir, "new"), dir); err != nil {
+	if err := shard.Apart(files, dir); err != nil {
 		t.Error(err)
 	}
 }
@@ -183,8 +182,8 @@ func FuzzRead(f *testing.F) {
 	f.Add(whole)
 	f.Add(whole[:len(whole)-40])
 	f.Add(bytes.Replace(whole, []byte("1/3"), []byte("2/3"), 1))
-	f.Add([]byte("ledg shard 2 {}\n\xff\xff\xff\xff"))
-	f.Add([]byte("ledg shard 2 {\"kind\":\"features\",\"shard\":\"0/1\",\"total\":1,\"of\":{}}\n\xff\xff\xff\x0f"))
+	f.Add([]byte("ledg journal 1 {}\n\xff\xff\xff\xff"))
+	f.Add([]byte("ledg journal 1 {\"shard\":\"0/1\",\"total\":1,\"of\":{}}\n\xff\xff\xff\x0f"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		path := filepath.Join(dir, "fuzzed")
 		put(t, path, data)

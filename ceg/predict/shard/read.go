@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"reflect"
@@ -41,8 +42,8 @@ func Read(path string) (File, error) {
 	if p.header, err = readHeader(f); err == nil {
 		p.Record, err = parse(p.header)
 	}
-	if err != nil || p.Shard.Whole() || p.Total < 0 || !slices.Contains([]string{Features, Predictions}, p.Kind) || len(p.Of) == 0 {
-		return File{}, fmt.Errorf("%s: it is no shard that ledg embed or predict makes, or it is damaged: make it again", path)
+	if err != nil || p.Shard.Whole() || p.Total < 0 || len(p.Of) == 0 {
+		return File{}, fmt.Errorf("%s: it is no shard that ledg embed makes, or it is damaged: make it again", path)
 	}
 	return p, nil
 }
@@ -71,17 +72,15 @@ func (f File) Each(fn func(item []byte, at int64) error) error {
 	return nil
 }
 
-// Apart returns an error if a file that a merge writes is one of the shards.
-func Apart(files []File, outs ...string) error {
-	for _, out := range outs {
-		to, err := os.Stat(out)
-		if err != nil {
-			continue // it is new
-		}
-		for _, f := range files {
-			if from, err := os.Stat(f.Path); err == nil && os.SameFile(from, to) {
-				return fmt.Errorf("%s is one of the shards: name another file to write", out)
-			}
+// Apart returns an error if the file that a merge writes is one of the shards.
+func Apart(files []File, out string) error {
+	to, err := os.Stat(out)
+	if err != nil {
+		return nil // it is new
+	}
+	for _, f := range files {
+		if from, err := os.Stat(f.Path); err == nil && os.SameFile(from, to) {
+			return fmt.Errorf("%s is one of the shards: name another file to write", out)
 		}
 	}
 	return nil
@@ -123,10 +122,7 @@ func Together(paths []string) ([]File, error) {
 
 // differs says in what the files of two shards differ; empty for nothing.
 func (f Record) differs(g Record) string {
-	switch {
-	case f.Kind != g.Kind:
-		return fmt.Sprintf("%s and %s", f.Kind, g.Kind)
-	case f.Shard.Count != g.Shard.Count:
+	if f.Shard.Count != g.Shard.Count {
 		return fmt.Sprintf("shards %s and %s", f.Shard, g.Shard)
 	}
 	if what := differ("", value(f.Of), value(g.Of)); what != "" {
@@ -160,14 +156,9 @@ func differ(name string, a, b any) string {
 		}
 		return fmt.Sprintf("%s is %s in one, %s in the other", strings.TrimPrefix(name, "."), text(a), text(b))
 	}
-	var keys []string
-	for _, m := range []map[string]any{x, y} {
-		for k := range m {
-			keys = append(keys, k)
-		}
-	}
-	slices.Sort(keys)
-	for _, k := range keys {
+	all := maps.Clone(x)
+	maps.Copy(all, y)
+	for _, k := range slices.Sorted(maps.Keys(all)) {
 		if what := differ(name+"."+k, x[k], y[k]); what != "" {
 			return what
 		}

@@ -70,14 +70,7 @@ func (s Shard) Own(out string) []string {
 	return []string{s.Journal(out), s.Journal(out) + lockSuffix}
 }
 
-var suffix = regexp.MustCompile(`^\.\d+-of-\d+(\..*)?$`)
-
-// Belongs reports whether a path is a shard of a file or lies beside such a shard, as its lock
-// does.
-func Belongs(path, out string) bool {
-	rest, ok := strings.CutPrefix(path, out)
-	return ok && suffix.MatchString(rest)
-}
+var suffix = regexp.MustCompile(`^\.\d+-of-\d+$`)
 
 // Find lists the shards beside a file.
 func Find(out string) ([]string, error) {
@@ -88,8 +81,7 @@ func Find(out string) ([]string, error) {
 	}
 	var list []string
 	for _, e := range entries {
-		rest, ok := strings.CutPrefix(e.Name(), filepath.Base(out))
-		if m := suffix.FindStringSubmatch(rest); ok && m != nil && m[1] == "" {
+		if rest, ok := strings.CutPrefix(e.Name(), filepath.Base(out)); ok && suffix.MatchString(rest) {
 			list = append(list, filepath.Join(dir, e.Name()))
 		}
 	}
