@@ -14,7 +14,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
-	"github.com/ledg-go/ledg/ceg/site/visit"
+	"github.com/ledg-go/ledg/ceg/visit"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/plots"
 )

@@ -8,7 +8,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/site"
-	"github.com/ledg-go/ledg/ceg/site/visit"
+	"github.com/ledg-go/ledg/ceg/visit"
 )
 
 // Site evaluates and adapts a run on a new domain, as ledg site does, shows the results, and

@@ -16,7 +16,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/predict/photos"
 	"github.com/ledg-go/ledg/ceg/rundir/shell"
 	"github.com/ledg-go/ledg/ceg/site"
-	"github.com/ledg-go/ledg/ceg/site/visit"
+	"github.com/ledg-go/ledg/ceg/visit"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )

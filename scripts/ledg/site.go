@@ -18,7 +18,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels/page"
 	"github.com/ledg-go/ledg/ceg/rundir/shell"
 	"github.com/ledg-go/ledg/ceg/site"
-	"github.com/ledg-go/ledg/ceg/site/visit"
+	"github.com/ledg-go/ledg/ceg/visit"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )

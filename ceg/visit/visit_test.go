@@ -19,7 +19,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/predict"
 	"github.com/ledg-go/ledg/ceg/site"
-	"github.com/ledg-go/ledg/ceg/site/visit"
+	"github.com/ledg-go/ledg/ceg/visit"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/internal/fatal"
 )
