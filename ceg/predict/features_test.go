@@ -167,7 +167,7 @@ func TestFilesReuseFeatures(t *testing.T) {
 		p := open(t, dir)
 		p.Known = c.known
 		out := t.TempDir()
-		files := predict.FilesOptions{Images: []string{root}, Out: filepath.Join(out, "p.csv"), Embeddings: filepath.Join(out, "e.npz")}
+		files := predict.FilesOptions{Images: []string{root}, Out: filepath.Join(out, "p.csv"), Embeddings: filepath.Join(out, "e.safetensors")}
 		s, err := p.Files(t.Context(), files)
 		if err != nil || s.Reused != c.reused || s.Predicted != 62 || s.Failed != 1 {
 			t.Fatalf("%+v: %+v, %v", c, s, err)

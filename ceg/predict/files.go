@@ -25,7 +25,7 @@ type FilesOptions struct {
 	Images []string
 	// Out is the output table: .csv, .parquet or .jsonl.
 	Out string
-	// Embeddings is an output file for features: .npz, .safetensors or .parquet; empty for none.
+	// Embeddings is an output file for features, .safetensors; empty for none.
 	Embeddings string
 	// Progress reports the number of finished files after every batch, from one goroutine; it
 	// may be nil.
@@ -128,8 +128,8 @@ func (o FilesOptions) own() func(path string) bool {
 	}
 }
 
-// formats of the two files, by their names' ends.
-var tableFormats, embeddingFormats = []string{".csv", ".parquet", ".jsonl"}, []string{".npz", ".safetensors", ".parquet"}
+// tableFormats are the formats of tables, by their names' ends.
+var tableFormats = []string{".csv", ".parquet", ".jsonl"}
 
 // Check returns an error for options without images, or with unsupported output formats.
 func (o FilesOptions) Check() error {
@@ -143,10 +143,8 @@ func checkFormats(table, embeddings string) error {
 	switch {
 	case !slices.Contains(tableFormats, filepath.Ext(table)):
 		return fmt.Errorf("table %q: want a name that ends in %s", table, strings.Join(tableFormats, ", "))
-	case embeddings != "" && !slices.Contains(embeddingFormats, filepath.Ext(embeddings)):
-		return fmt.Errorf("embeddings %q: want a name that ends in %s", embeddings, strings.Join(embeddingFormats, ", "))
-	case filepath.Clean(embeddings) == filepath.Clean(table):
-		return fmt.Errorf("table and embeddings are both called %s", table)
+	case embeddings != "" && filepath.Ext(embeddings) != ".safetensors":
+		return fmt.Errorf("embeddings %q: want a name that ends in .safetensors", embeddings)
 	}
 	return nil
 }

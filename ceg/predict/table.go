@@ -104,12 +104,6 @@ func writeFailed(path string, j *journal, first *[]string) error {
 	})
 }
 
-// embeddingRow is a row of embeddings as Parquet.
-type embeddingRow struct {
-	Path     string    `parquet:"path"`
-	Features []float32 `parquet:"features"`
-}
-
 // maxTable is the longest table that is read, maxLine its longest line, in bytes.
 const maxTable, maxLine = 8 << 30, 1 << 20
 
