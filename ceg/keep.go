@@ -67,7 +67,7 @@ func (r *run) keep(ctx context.Context, o Options) error {
 				k.Measured, k.Class, k.Logits = append(k.Measured, e), append(k.Class, class), append(k.Logits, logits...)
 			}
 			if _, labelled := p.Label(e.ID); !labelled && !p.IsGone(e.ID) && (e.Split != datasets.Test || e.Domain == p.Target) {
-				k.See(e, logits)
+				k.CountPrediction(e, logits)
 			}
 			at++
 		}

@@ -240,10 +240,9 @@ func (v *Visit) Draw(features Part, k, m int, seed uint64, group func(id string)
 	if m > len(outside) {
 		return fmt.Errorf("there are %d images outside A and its groups, too few for an audit of %d", len(outside), m)
 	}
-	list, err := audit.Draw(outside, nil, m, seed)
-	if err != nil {
-		return err
+	list, err := audit.Draw(outside, m, seed)
+	if err == nil {
+		v.Audit = list
 	}
-	v.Audit = list
-	return nil
+	return err
 }

@@ -1,7 +1,6 @@
 package site
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -227,34 +226,6 @@ func (s *Sources) OutOfFold() (head.Matrix, error) {
 	})
 	s.out = &out
 	return out, err
-}
-
-// LeftOut returns conformal scores without an audit: for every labelled domain, the probabilities
-// of its images by a head fitted on the other domains, at a temperature.
-func (s *Sources) LeftOut(temperature float64) (scores [][]float64, err error) {
-	if s.Trained {
-		return nil, errors.New("the run's network was trained on the labels of all its sites, so none can be left out; an audit of a site (ledg site --ask) gives sets")
-	}
-	for d := range s.DomainNames {
-		var in, out []int
-		for i, own := range s.Labelled.Domains {
-			if own == d {
-				out = append(out, i)
-			} else {
-				in = append(in, i)
-			}
-		}
-		if len(in) == 0 || len(out) == 0 {
-			continue
-		}
-		h, err := s.fit(s.Labelled.Take(in))
-		if err != nil {
-			return nil, err
-		}
-		test := s.Labelled.Take(out)
-		scores = append(scores, Scores(h.Logits(test.Features), test.Classes, temperature))
-	}
-	return scores, nil
 }
 
 // Scores returns conformal scores of the true classes; infinite for classes unknown to the

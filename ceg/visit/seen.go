@@ -1,16 +1,14 @@
 package visit
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/ledg-go/ledg/ceg/active/head"
 	"github.com/ledg-go/ledg/ceg/predict"
@@ -68,26 +66,18 @@ func openSeen(dir, model string, dim, width int) (*seen, error) {
 		s.at[name] = i
 		s.digests = append(s.digests, name)
 	}
-	for ; len(raw) >= 4; raw = raw[4:] {
-		s.rows = append(s.rows, math.Float32frombits(binary.LittleEndian.Uint32(raw)))
-	}
+	s.rows = make([]float32, len(raw)/4)
+	safetensors.Floats(s.rows, raw)
 	return s, nil
 }
 
 // write writes the file.
 func (s *seen) write() error {
-	var raw bytes.Buffer
-	for _, v := range s.rows {
-		raw.Write(binary.LittleEndian.AppendUint32(nil, math.Float32bits(v)))
-	}
-	var names bytes.Buffer
-	for _, d := range s.digests {
-		names.WriteString(d)
-	}
+	names := []byte(strings.Join(s.digests, ""))
 	return regular.WriteFile(s.path, func(w io.Writer) error {
 		return safetensors.Write(w, []safetensors.Entry{
-			{Name: "digests", DType: safetensors.Uint8, Shape: []int{names.Len()}, Data: names.Bytes()},
-			{Name: "rows", DType: safetensors.Float32, Shape: []int{len(s.digests), s.dim + s.width}, Data: raw.Bytes()},
+			{Name: "digests", DType: safetensors.Uint8, Shape: []int{len(names)}, Data: names},
+			safetensors.FloatEntry("rows", []int{len(s.digests), s.dim + s.width}, s.rows),
 		}, map[string]string{"model": s.model})
 	})
 }

@@ -2,7 +2,6 @@ package visit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -12,37 +11,15 @@ import (
 	"github.com/ledg-go/ledg/ceg/site"
 )
 
-// Sets returns the conformal threshold of an opened run or site in a folder, for a nominal
-// coverage: by the audit of the site's newest visit or, without one, by leave-one-domain-out on
-// the run, which has no guarantee.
-func Sets(ctx context.Context, dir string, p *predict.Predictor, coverage float64) (*audit.Sets, error) {
-	s := &audit.Sets{Coverage: coverage}
-	if site.Is(dir) {
-		a, err := audited(dir, p)
-		if err != nil {
-			return nil, err
-		}
-		if s.Images = len(a.Scores); s.Images > 0 {
-			s.Threshold, err = audit.Threshold(a.Scores, coverage)
-			return s, err
-		}
-	}
-	sources, err := p.Sources(ctx, 0)
+// Sets returns the conformal threshold by the newest audit of the site in a folder, opened as p, for
+// a nominal coverage.
+func Sets(dir string, p *predict.Predictor, coverage float64) (*audit.Sets, error) {
+	a, err := audited(dir, p)
 	if err != nil {
 		return nil, err
 	}
-	scores, err := sources.LeftOut(p.SetsTemperature)
-	if err != nil {
-		return nil, err
-	}
-	s.Domains = len(scores)
-	if s.Domains < 2 {
-		return nil, errors.New("sets need an audit of a site (ledg site --ask), or labels of two sites, so that one can be left out")
-	}
-	if s.Threshold, _, err = audit.LeftOut(scores, coverage); err != nil {
-		return nil, fmt.Errorf("of a site that is left out: %w", err)
-	}
-	return s, nil
+	q, err := audit.Threshold(a.Scores, coverage)
+	return &audit.Sets{Coverage: coverage, Threshold: q, Images: len(a.Scores)}, err
 }
 
 // Familiarise has p, which opened the site in a folder, flag images as the site's report does. It does
@@ -67,25 +44,23 @@ func Familiarise(ctx context.Context, dir string, p *predict.Predictor) error {
 	return nil
 }
 
-// Abstain returns the threshold that abstains on the given share of the least confident images
-// of the site in a folder, opened as p. It needs an audit.
+// Abstain returns the threshold that abstains on the given share of the least confident images, by
+// the newest audit of the site in a folder, opened as p.
 func Abstain(dir string, p *predict.Predictor, share float64) (*audit.Abstention, error) {
-	if !site.Is(dir) {
-		return nil, fmt.Errorf("%s is not a site: a threshold for abstaining needs an audit (ledg site --ask), since a threshold from the sources holds badly elsewhere", dir)
-	}
 	a, err := audited(dir, p)
 	if err != nil {
 		return nil, err
-	}
-	if len(a.Surest) == 0 {
-		return nil, fmt.Errorf("%s has no audited images yet, from which a threshold to abstain by comes (ledg site --ask)", dir)
 	}
 	one, err := audit.Abstain(a.Surest, a.Right, share)
 	return &one, err
 }
 
-// audited returns the newest audit's results for thresholds.
+// audited returns the newest audit's results for thresholds; without any, and for a run, it is an
+// error.
 func audited(dir string, p *predict.Predictor) (none site.Audited, err error) {
+	if !site.Is(dir) {
+		return none, fmt.Errorf("%s is not a site: a threshold needs an audit (ledg site --ask), since one from the sources holds badly elsewhere", dir)
+	}
 	r, err := site.Read(dir)
 	if err != nil {
 		return none, err
@@ -95,9 +70,9 @@ func audited(dir string, p *predict.Predictor) (none site.Audited, err error) {
 		return none, err
 	}
 	defer ledger.Close()
-	v := r.Audited()
+	v, unaudited := r.Audited(), fmt.Errorf("%s has no audited images yet, from which a threshold comes (ledg site --ask)", dir)
 	if v == nil {
-		return none, nil
+		return none, unaudited
 	}
 	a := &arrival{record: r, came: map[string]string{}}
 	a.arrived(v)
@@ -112,5 +87,9 @@ func audited(dir string, p *predict.Predictor) (none site.Audited, err error) {
 	if err != nil {
 		return none, fmt.Errorf("%s: %w", filepath.Join(dir, site.File), err)
 	}
-	return v.Audited(r.Classes, part, adapted, p.SetsTemperature, p.Temperature, labelsOf(ledger)), nil
+	results := v.Audited(r.Classes, part, adapted, p.SetsTemperature, p.Temperature, labelsOf(ledger))
+	if len(results.Scores) == 0 {
+		return none, unaudited
+	}
+	return results, nil
 }

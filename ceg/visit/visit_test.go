@@ -140,7 +140,7 @@ func TestArrive(t *testing.T) {
 	if err != nil || correct != v.Pairs.After().Correct {
 		t.Errorf("%d of the audited images are right, the report says %v, %v", correct, v.Pairs.After(), err)
 	}
-	sets, err := visit.Sets(t.Context(), dir, p, 0.9)
+	sets, err := visit.Sets(dir, p, 0.9)
 	if err != nil || known.Report.Sets[1].Sets == nil || *sets != *known.Report.Sets[1].Sets {
 		t.Errorf("sets %+v, of the report %+v, %v", sets, known.Report.Sets[1], err)
 	}

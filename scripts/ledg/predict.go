@@ -52,12 +52,11 @@ depth. Unreadable files are listed in FILE.failed.csv. After an
 interruption, the same command continues.
 
 RUN can be the folder of a site (ledg site), whose adapted network is then used. --sets 0.9
-adds prediction sets that contain the true class for 90% of the images. This holds for a
-site with an audit; other runs use the largest threshold of their domains, each held
-out, without a guarantee. --abstain needs a site with an audit.`,
+adds prediction sets that contain the true class for 90% of the images. --sets and --abstain
+need a site with an audit.`,
 		Example: `  ledg predict runs/mine --images photos --out predictions.csv
   ledg predict runs/mine --images a.jpg b.png --out predictions.jsonl
-  ledg predict runs/mine --images photos --out p.parquet --embeddings features.npz`,
+  ledg predict runs/mine --images photos --out p.parquet --embeddings features.safetensors`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Dir = args[0]
@@ -78,7 +77,7 @@ out, without a guarantee. --abstain needs a site with an audit.`,
 				}
 			}
 			if coverage > 0 {
-				if p.Sets, err = visit.Sets(cmd.Context(), o.Dir, p, coverage); err != nil {
+				if p.Sets, err = visit.Sets(o.Dir, p, coverage); err != nil {
 					return fmt.Errorf("--sets %v: %w", coverage, err)
 				}
 			}
@@ -162,8 +161,8 @@ out, without a guarantee. --abstain needs a site with an audit.`,
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.Images, "images", nil, "folder or image file; repeatable (required)")
 	flags.StringVar(&f.Out, "out", "", "table to write: .csv, .parquet or .jsonl (required)")
-	flags.StringVar(&f.Embeddings, "embeddings", "", "file of features to write: .npz, .safetensors or .parquet")
-	flags.Float64Var(&coverage, "sets", 0, "add prediction sets that contain the true class this often")
+	flags.StringVar(&f.Embeddings, "embeddings", "", "file of features to write, .safetensors")
+	flags.Float64Var(&coverage, "sets", 0, "add prediction sets that contain the true class this often (sites only)")
 	flags.Float64Var(&abstain, "abstain", 0, "abstain on this fraction of the least confident images (sites only)")
 	bound(flags, "(0, 1)", "sets", "abstain")
 	flags.StringVar(&o.Backend, "backend", "", "backend that computes; see ledg backend --help (default auto)")

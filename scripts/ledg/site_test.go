@@ -61,7 +61,7 @@ func TestSite(t *testing.T) {
 	ledg("to measure accuracy: ledg site --out sites/north --ask", "site", "run", "--images", "north", "--backend", "go")
 	refuses("no audited images yet", 1, "predict", "sites/north", "--images", "north", "--out", "p.csv", "--abstain", "0.2", "--backend", "go")
 	refuses("is not a site", 1, "predict", "run", "--images", "north", "--out", "p.csv", "--abstain", "0.2", "--backend", "go")
-	refuses("trained on the labels of all its sites", 1, "predict", "run", "--images", "north", "--out", "p.csv", "--sets", "0.5", "--backend", "go")
+	refuses("run is not a site: a threshold needs an audit", 1, "predict", "run", "--images", "north", "--out", "p.csv", "--sets", "0.5", "--backend", "go")
 	refuses(`"2" for "--sets" flag: want above 0`, 2, "predict", "run", "--images", "north", "--out", "p.csv", "--sets", "2", "--backend", "go")
 	refuses("120 images are too few for 90 to adapt and an audit of 50", 1, "site", "--out", "sites/north", "--adapt", "90", "--backend", "go")
 	ledg("90 labels are queried: give them with ledg label sites/north", "site", "--out", "sites/north", "--adapt", "40", "--backend", "go")

@@ -86,7 +86,7 @@ func TestCoverage(t *testing.T) {
 			truth, gain = truth/float64(sites-10), gain/float64(sites-10)
 			held, heldGain := 0, 0
 			for k := range audits {
-				sample := fatal.Get(audit.Draw(ids, ids[:10], m, uint64(k)))(t)
+				sample := fatal.Get(audit.Draw(ids[10:], m, uint64(k)))(t)
 				var p audit.Paired
 				for _, id := range sample {
 					p.Add(right[id], later[id])

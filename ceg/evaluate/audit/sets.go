@@ -64,31 +64,13 @@ func fewest(coverage float64) int {
 	return m
 }
 
-// LeftOut returns a threshold without an audit: the largest of D domains' thresholds, each from
-// scores of a network that was trained without the domain. It has no guarantee; supports is
-// D/(D+1), the coverage that D exchangeable domains support.
-func LeftOut(scores [][]float64, coverage float64) (q, supports float64, err error) {
-	if len(scores) == 0 {
-		return 0, 0, fmt.Errorf("sets: no domain was left out")
-	}
-	for _, s := range scores {
-		own, err := Threshold(s, coverage)
-		if err != nil {
-			return 0, 0, err
-		}
-		q = max(q, own)
-	}
-	return q, float64(len(scores)) / float64(len(scores)+1), nil
-}
-
 // Sets is a conformal threshold with its properties.
 type Sets struct {
 	// Coverage is the nominal coverage.
 	Coverage  float64 `json:"coverage"`
 	Threshold float64 `json:"threshold"`
-	// Images is M, or 0 for thresholds from left-out domains, whose number is Domains.
-	Images  int `json:"images,omitempty"`
-	Domains int `json:"domains,omitempty"`
+	// Images is M.
+	Images int `json:"images,omitempty"`
 }
 
 // Of returns the prediction set of an image with the given probabilities.
@@ -103,11 +85,7 @@ func (s Sets) Of(probs []float64) (classes []int) {
 
 // String states the coverage guarantee.
 func (s Sets) String() string {
-	if s.Images > 0 {
-		return fmt.Sprintf("%.4g%% prediction sets contain the true class of at least %.4g%% of the site's images, on average over audits of %d", 100*s.Coverage, 100*s.Coverage, s.Images)
-	}
-	return fmt.Sprintf("sets for %.4g%%, no guarantee: the largest threshold of %d left-out domains, which support at most %.0f%%",
-		100*s.Coverage, s.Domains, 100*float64(s.Domains)/float64(s.Domains+1))
+	return fmt.Sprintf("%.4g%% prediction sets contain the true class of at least %.4g%% of the site's images, on average over audits of %d", 100*s.Coverage, 100*s.Coverage, s.Images)
 }
 
 // Abstention is a confidence threshold; the network abstains on images below it.

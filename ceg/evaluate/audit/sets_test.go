@@ -47,17 +47,6 @@ func TestThresholdByHand(t *testing.T) {
 	}
 }
 
-func TestLeftOutIsTheLargest(t *testing.T) {
-	a := []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85}
-	b := []float64{0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.99}
-	if q, supports, err := audit.LeftOut([][]float64{a, b}, 0.9); err != nil || q != 0.99 || supports != 2./3 {
-		t.Errorf("%v, %v, %v", q, supports, err)
-	}
-	if _, _, err := audit.LeftOut([][]float64{a, b[:3]}, 0.9); err == nil {
-		t.Error("three images gave a threshold for 90%")
-	}
-}
-
 // On continuous scores sets have the class with a probability within [1-alpha, 1-alpha + 1/(M+1)].
 func TestCoverageOfSets(t *testing.T) {
 	const audits = 40_000

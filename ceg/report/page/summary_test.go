@@ -84,7 +84,7 @@ func reads(t *testing.T, dir string, want, not []string) string {
 func TestShortOfNothingMeasured(t *testing.T) {
 	k := &artifact.Artifact{Domains: []string{"day", "dusk"}, Classes: []string{"cat", "dog", "cow"}, Dim: 1, Features: make([]float32, 4)}
 	for i := range 6 {
-		k.See(datasets.Example{ID: "day/" + string(rune('2'+i)) + ".png"}, []float32{float32(i), 0, 0})
+		k.CountPrediction(datasets.Example{ID: "day/" + string(rune('2'+i)) + ".png"}, []float32{float32(i), 0, 0})
 	}
 	html := reads(t, photographed(t, config.NoTarget, []result.Accuracy{}, k), []string{
 		"It predicts which of 3 classes an image shows: cat, dog, cow.", "It was trained with labels of 4 of 16 images, from 2 sites: day, dusk.",

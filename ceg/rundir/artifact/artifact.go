@@ -272,8 +272,8 @@ func (n *names) artifact() (*Artifact, error) {
 	return &Artifact{Domains: n.Domains, Classes: n.Classes, Seen: n.Seen, Unsure: n.Unsure, Estimate: n.Estimate, Missed: n.Missed, Novelty: n.Novelty}, nil
 }
 
-// See records the logits of an unlabelled image.
-func (k *Artifact) See(e datasets.Example, logits []float32) {
+// CountPrediction records the logits of an unlabelled image.
+func (k *Artifact) CountPrediction(e datasets.Example, logits []float32) {
 	if k.Seen == nil {
 		for range k.Domains {
 			k.Seen = append(k.Seen, make([]int, len(k.Classes)))

@@ -37,7 +37,7 @@ func TestWrittenIsRead(t *testing.T) {
 	}
 	want.Crossed.Add(0, []float32{1, 2, 3})
 	copy(want.Crossed.LeftOut, []float32{1, 2, 3}) // NaN equals nothing
-	want.See(datasets.Example{ID: "night/3", Domain: 1}, []float32{0, 1, 0})
+	want.CountPrediction(datasets.Example{ID: "night/3", Domain: 1}, []float32{0, 1, 0})
 	got, err := artifact.Read(write(t, want))
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v\n%+v, want\n%+v", err, got, want)
@@ -76,9 +76,9 @@ func TestLeastSure(t *testing.T) {
 	k := &artifact.Artifact{Domains: []string{"day", "night"}, Classes: []string{"cat", "dog"}}
 	for i := range 40 { // 20 of each domain; the logits' difference is 20 to 1
 		e := datasets.Example{ID: fmt.Sprint(i), Domain: i % 2}
-		k.See(e, []float32{0, float32(20-i/2) / 10})
+		k.CountPrediction(e, []float32{0, float32(20-i/2) / 10})
 	}
-	k.See(datasets.Example{ID: "wild", Domain: 0}, []float32{float32(math.NaN()), 0})
+	k.CountPrediction(datasets.Example{ID: "wild", Domain: 0}, []float32{float32(math.NaN()), 0})
 	if len(k.Unsure) != 24 || k.Unsure[0].ID != "wild" || k.Unsure[0].Probability != 0 {
 		t.Fatalf("%d, the first is %+v", len(k.Unsure), k.Unsure[0])
 	}
