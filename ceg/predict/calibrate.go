@@ -143,13 +143,8 @@ func (p *Predictor) labelledOf(want func(domain string, split datasets.Split) bo
 
 // logits computes the logits of images of the data set.
 func (p *Predictor) logits(ctx context.Context, examples []int) (l calibration.Labelled, err error) {
-	for start := 0; start < len(examples) && err == nil; start += p.batch {
-		if err := ctx.Err(); err != nil {
-			return l, context.Cause(ctx)
-		}
-		err = p.examples(examples[start:min(start+p.batch, len(examples))], func(i int, _, logits []float32) {
-			l.Logits, l.Class = append(l.Logits, logits), append(l.Class, p.truth.Class(i))
-		})
-	}
+	err = p.examples(ctx, examples, func(i int, _, logits []float32) {
+		l.Logits, l.Class = append(l.Logits, logits), append(l.Class, p.truth.Class(i))
+	})
 	return l, err
 }

@@ -133,18 +133,13 @@ var tableFormats = []string{".csv", ".parquet", ".jsonl"}
 
 // Check returns an error for options without images, or with unsupported output formats.
 func (o FilesOptions) Check() error {
-	if len(o.Images) == 0 {
-		return errors.New("no images are named")
-	}
-	return checkFormats(o.Out, o.Embeddings)
-}
-
-func checkFormats(table, embeddings string) error {
 	switch {
-	case !slices.Contains(tableFormats, filepath.Ext(table)):
-		return fmt.Errorf("table %q: want a name that ends in %s", table, strings.Join(tableFormats, ", "))
-	case embeddings != "" && filepath.Ext(embeddings) != ".safetensors":
-		return fmt.Errorf("embeddings %q: want a name that ends in .safetensors", embeddings)
+	case len(o.Images) == 0:
+		return errors.New("no images are named")
+	case !slices.Contains(tableFormats, filepath.Ext(o.Out)):
+		return fmt.Errorf("table %q: want a name that ends in %s", o.Out, strings.Join(tableFormats, ", "))
+	case o.Embeddings != "" && filepath.Ext(o.Embeddings) != ".safetensors":
+		return fmt.Errorf("embeddings %q: want a name that ends in .safetensors", o.Embeddings)
 	}
 	return nil
 }

@@ -340,7 +340,7 @@ func (p *Predictor) readLabelled() error {
 		examples, p.labelled = append(examples, i), append(p.labelled, q.ID)
 	}
 	var all []float32
-	err = p.examples(examples, func(_ int, features, _ []float32) {
+	err = p.examples(context.Background(), examples, func(_ int, features, _ []float32) {
 		all = append(all, direction(features)...)
 	})
 	p.directions = all
@@ -349,15 +349,22 @@ func (p *Predictor) readLabelled() error {
 
 // examples runs the network on examples of measured, in order; from the run's artifact there are
 // only logits.
-func (p *Predictor) examples(list []int, each func(i int, features, logits []float32)) error {
+func (p *Predictor) examples(ctx context.Context, list []int, each func(i int, features, logits []float32)) error {
 	if k := p.Model.Artifact; k != nil {
 		for _, x := range list {
 			each(x, nil, row(k.Logits, x, p.classes()))
 		}
 		return nil
 	}
-	for start := 0; start < len(list); start += p.batch {
-		part := list[start:min(start+p.batch, len(list))]
+	return p.own(ctx, list, each)
+}
+
+// own runs the network on examples of the run's data set, in order.
+func (p *Predictor) own(ctx context.Context, list []int, each func(i int, features, logits []float32)) error {
+	for part := range slices.Chunk(list, p.batch) {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		features, logits, err := p.known(part)
 		if err != nil {
 			return err

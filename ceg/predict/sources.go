@@ -44,23 +44,12 @@ func (p *Predictor) Part(ctx context.Context, list []int) (part site.Part, err e
 	d := p.Model.Data
 	part.Features = heads.Matrix{Cols: p.Model.Features, Stride: p.Model.Features, Data: make([]float32, 0, len(list)*p.Model.Features)}
 	part.Logits = heads.Matrix{Cols: p.classes(), Stride: p.classes()}
-	for start := 0; start < len(list); start += p.batch {
-		if ctx.Err() != nil {
-			return part, context.Cause(ctx)
-		}
-		some := list[start:min(start+p.batch, len(list))]
-		features, logits, err := p.known(some)
-		if err != nil {
-			return part, err
-		}
-		for _, i := range some {
-			part.IDs, part.Domains = append(part.IDs, d.Examples[i].ID), append(part.Domains, d.Examples[i].Domain)
-		}
-		part.Features.Data = append(part.Features.Data, features[:len(some)*p.Model.Features]...)
-		part.Logits.Data = append(part.Logits.Data, logits[:len(some)*p.classes()]...)
-		part.Features.Rows, part.Logits.Rows = part.Features.Rows+len(some), part.Logits.Rows+len(some)
-	}
-	return part, nil
+	err = p.own(ctx, list, func(i int, features, logits []float32) {
+		part.IDs, part.Domains = append(part.IDs, d.Examples[i].ID), append(part.Domains, d.Examples[i].Domain)
+		part.Features.Data, part.Logits.Data = append(part.Features.Data, features...), append(part.Logits.Data, logits...)
+	})
+	part.Features.Rows, part.Logits.Rows = len(part.IDs), len(part.IDs)
+	return part, err
 }
 
 // Sources returns the run's source images: labelled, held-out and at most most unlabelled ones,
