@@ -88,15 +88,7 @@ func (p *Predictor) Images(images ...image.Image) ([]Prediction, error) {
 // prediction makes a Prediction of one row of features and logits, which it copies.
 func (p *Predictor) prediction(path string, features, logits []float32) Prediction {
 	probs := calibration.Softmax(logits, p.Temperature)
-	first, second := 0, -1
-	for k, v := range probs {
-		switch {
-		case v > probs[first]:
-			first, second = k, first
-		case k != first && (second < 0 || v > probs[second]):
-			second = k
-		}
-	}
+	first, second := calibration.TopTwo(probs)
 	out := Prediction{
 		Path: path, Class: p.Model.Data.Classes[first], Probability: float32(probs[first]), Margin: float32(probs[first]),
 		Entropy: float32(active.Entropy(probs)), Probs: probs,

@@ -3,6 +3,7 @@ package site
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -372,7 +373,7 @@ func (g *AccuracyEstimate) String() string {
 	if g.Accuracy != nil {
 		fmt.Fprintf(&b, "label-free estimate: %.0f%% right", 100**g.Accuracy)
 	} else {
-		fmt.Fprintf(&b, "no label-free estimate: the two methods differ by %.0f points", 100*abs(*g.Agreement-g.Transport))
+		fmt.Fprintf(&b, "no label-free estimate: the two methods differ by %.0f points", 100*math.Abs(*g.Agreement-g.Transport))
 	}
 	fmt.Fprintf(&b, " (optimal transport %.0f%%", 100*g.Transport)
 	if g.Agreement != nil {
@@ -394,5 +395,3 @@ func (g *AccuracyEstimate) String() string {
 	fmt.Fprintf(&b, "  %.1f%% look like nothing in the training images; expect %.0f%% false alarms\n", 100*g.Unfamiliar, 100*audit.FalseAlarms)
 	return b.String()
 }
-
-func abs(v float64) float64 { return max(v, -v) }

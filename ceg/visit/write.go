@@ -41,15 +41,7 @@ func writePredictions(path string, classes []string, visits []site.Part, looksNe
 			logits := site.LogitsOf(part, adapted)
 			for i, id := range part.IDs {
 				probs := calibration.Softmax(site.Row(logits, i), temperature)
-				first, second := 0, -1
-				for c, p := range probs {
-					switch {
-					case p > probs[first]:
-						first, second = c, first
-					case c != first && (second < 0 || p > probs[second]):
-						second = c
-					}
-				}
+				first, second := calibration.TopTwo(probs)
 				rows.Write([]string{datasets.Guard(id), datasets.Guard(classes[first]), number(probs[first]), datasets.Guard(classes[second]), number(probs[first] - probs[second]), number(active.Entropy(probs)), strconv.Itoa(k + 1), looksNew[id], strconv.FormatBool(calibrated)})
 			}
 		}

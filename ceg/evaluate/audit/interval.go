@@ -60,33 +60,14 @@ func Exact(t result.Tally) Interval {
 }
 
 // ForHalf returns the number of labels that would halve the interval of a tally, at the same
-// share.
+// share s: the least n with z/(n + z^2) sqrt(s (1-s) n + z^2/4) at most half of its half width.
 func ForHalf(t result.Tally) int {
 	if t.Total == 0 {
 		return 0
 	}
-	want, share := Wilson(t).HalfWidth()/2, t.Share()
-	return labelsFor(want, share, t.Total)
-}
-
-// labelsFor is the least n, from one on, whose interval of a share has at most a half width.
-func labelsFor(half, share float64, from int) int {
-	narrow := func(n int) bool {
-		m := float64(n)
-		return z/(m+z*z)*math.Sqrt(share*(1-share)*m+z*z/4) <= half
-	}
-	low, high := from, max(from, 1)
-	for !narrow(high) {
-		low, high = high, 2*high
-	}
-	for high-low > 1 {
-		if mid := (low + high) / 2; narrow(mid) {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
-	return high
+	h, s := Wilson(t).HalfWidth()/2, t.Share()
+	a, b, c := h*h, 2*h*h*z*z-z*z*s*(1-s), h*h*z*z*z*z-z*z*z*z/4
+	return int(math.Ceil((-b + math.Sqrt(b*b-4*a*c)) / (2 * a)))
 }
 
 // Paired counts images by the correctness of two networks.

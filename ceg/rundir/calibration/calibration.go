@@ -157,6 +157,21 @@ func Softmax(logits []float32, temperature float64) []float64 {
 	return probs
 }
 
+// TopTwo returns the most probable class and the second, the first of equals; second is -1 of one
+// class.
+func TopTwo(probs []float64) (first, second int) {
+	first, second = 0, -1
+	for k, v := range probs {
+		switch {
+		case v > probs[first]:
+			first, second = k, first
+		case k != first && (second < 0 || v > probs[second]):
+			second = k
+		}
+	}
+	return first, second
+}
+
 // Bins is the number of bins of a Reliability.
 const Bins = 15
 
@@ -191,12 +206,7 @@ func Measure(l Labelled, temperature float64) Reliability {
 	}
 	for i, z := range l.Logits {
 		probs := Softmax(z, temperature)
-		best := 0
-		for k, v := range probs {
-			if v > probs[best] {
-				best = k
-			}
-		}
+		best, _ := TopTwo(probs)
 		b := &r.Bins[min(max(int(math.Ceil(probs[best]*Bins))-1, 0), Bins-1)]
 		b.Images++
 		b.Confidence += probs[best]
