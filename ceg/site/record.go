@@ -29,7 +29,7 @@ const (
 	PageFile    = "report.html"
 	// PredictionsFile is the table of predictions; SeenFile holds the network's outputs.
 	PredictionsFile = "predictions.csv"
-	SeenFile        = "seen.safetensors"
+	SeenFile        = "seen.journal"
 )
 
 // Other is the additional choice on the labelling page for images of none of the classes.

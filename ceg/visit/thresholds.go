@@ -79,6 +79,7 @@ func audited(dir string, p *predict.Predictor) (none site.Audited, err error) {
 	if a.seen, err = openSeen(dir, r.Model, p.Model.Features, len(r.Classes)); err != nil {
 		return none, err
 	}
+	defer a.seen.Close()
 	adapted, err := site.ReadHead(dir)
 	if err != nil {
 		return none, err

@@ -93,6 +93,11 @@ func Arrive(ctx context.Context, o Options) (_ *Arrived, err error) {
 			}
 		}()
 	}
+	defer func() {
+		if a.seen != nil {
+			a.seen.Close()
+		}
+	}()
 	if err := a.begin(ctx); err != nil {
 		return nil, err
 	}
@@ -172,7 +177,10 @@ func (a *arrival) begin(ctx context.Context) (err error) {
 	if err := os.MkdirAll(a.Dir, 0o777); err != nil {
 		return err
 	}
-	a.seen, err = openSeen(a.Dir, r.Model, m.Features, len(m.Data.Classes))
+	s, err := openSeen(a.Dir, r.Model, m.Features, len(m.Data.Classes))
+	if err == nil {
+		a.seen = s
+	}
 	return err
 }
 
