@@ -44,7 +44,7 @@ func embed(ctx context.Context, o Options, target bool) (*Embedding, error) {
 		return nil, err
 	}
 	r := &run{c: c, voice: newVoice(o.Observe, c.Schedule.Epochs)}
-	r.c.Network.Devices, r.c.Data.Views = 0, 0 // which are for training
+	r.c.Data.Views = 0 // which is for training
 	defer r.close()
 	if err := r.startCampaign(o); err != nil {
 		return nil, err

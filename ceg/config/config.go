@@ -87,8 +87,6 @@ type Network struct {
 	Weights *Weights `json:"weights"`
 	// Precision is the number format of the backbone's computation.
 	Precision Precision `json:"precision"`
-	// Devices is the number of devices that share each batch of images; 0 means one.
-	Devices int `json:"devices,omitempty"`
 	// Freeze selects the frozen part of the backbone.
 	Freeze Freeze `json:"freeze,omitempty"`
 	// HeadEpochs is the number of initial epochs that train only the heads, as with

@@ -154,8 +154,6 @@ var table = []Setting{
 	{Path: "network.precision", Flag: "precision", Help: "number format of the network: tf32, float32 or bfloat16", More: "tf32 is float32, rounded to TF32 where an NVIDIA GPU is faster that way. bfloat16 needs XLA; weights stay in float32.",
 		Words:   func() []string { return []string{TF32.String(), Float32.String(), BFloat16.String()} },
 		Default: "tf32", value: is(TF32.String()), omitted: []string{`"tf32"`}},
-	{Path: "network.devices", Flag: "devices", Help: "devices that share each batch of images (XLA only)", More: "Losses and gradients equal those of one device, except for rounding. BatchNorm's statistics are over all images. The number must divide the images of a batch. Predictions use the first device.", Zero: "1", Range: "[1, 1024]",
-		Default: "1", value: is(1)},
 	{Path: "network.freeze", Flag: "freeze", Help: "frozen part of the network: none, head, norm, or a stage count", More: "head freezes all but the heads, norm the scales and shifts of normalisation layers. A number freezes the first stages: conv1, layer1 to layer4 of a ResNet; the part before the blocks, then each block, of a transformer. With any of them, BatchNorm uses its running statistics.", Zero: "none",
 		Default: "none", value: is("")},
 	{Path: "data.views", Flag: "views", Help: "augmented views per image, computed once by the frozen layers", More: "The views are a plain one, a weak one, then strong ones. Training draws from them, so the other layers train faster but from fewer views. Objectives that mix images mix their feature maps.", Zero: "anew", Range: "[3, 1000]",

@@ -101,15 +101,12 @@ func TestWrongSettings(t *testing.T) {
 		{Spec{Target: "photo", Set: map[string]any{"exploration.gamma1": -1}}, "exploration.gamma1: -1, want at least 0"},
 		{Spec{Target: "photo", Set: map[string]any{"generalization.rsc_share": 0.0}}, "generalization.rsc_share: 0, want above 0 and below 1"},
 		{Spec{Target: "photo", Set: map[string]any{"data.pool_share": 1}}, "data.pool_share: 1, want above 0 and below 1"},
-		{Spec{Target: "photo", Set: map[string]any{"network.devices": 0}}, "network.devices: 0, want at least 1 and at most 1024"},
-		{Spec{Dataset: "features", Target: "photo", Set: map[string]any{"network.devices": 2}}, `network.devices 2 and data.dataset "features" contradict each other`},
 		{Spec{Dataset: "features", Target: "photo", Set: map[string]any{"network.head_epochs": 2}}, `network.head_epochs 2 and data.dataset "features" contradict each other`},
 		{Spec{Target: "photo", Epochs: 3, Set: map[string]any{"network.head_epochs": 4}}, "network.head_epochs 4 and schedule.epochs 3 contradict each other"},
 		{Spec{Target: "photo", Set: map[string]any{"network.head_epochs": 1, "network.freeze": "head"}}, `network.head_epochs 1 and network.freeze "head" contradict each other`},
 		{Spec{Dataset: "features", Target: "photo", Set: map[string]any{"data.views": 3}}, `data.views 3 and data.dataset "features" contradict each other`},
 		{Spec{Target: "photo", Set: map[string]any{"data.views": 3}}, `data.views 3 and network.freeze "none" contradict each other`},
 		{Spec{Target: "photo", Set: map[string]any{"data.views": 3, "network.freeze": "norm"}}, `data.views 3 and network.freeze "norm" contradict each other`},
-		{Spec{Target: "photo", Set: map[string]any{"data.views": 3, "network.freeze": "1", "network.devices": 2}}, `data.views 3 and network.devices 2 contradict each other`},
 		{Spec{Target: "photo", Set: map[string]any{"data.views": 2, "network.freeze": "1"}}, `data.views: 2, want at least 3 and at most 1000`},
 		{Spec{Target: "photo", Method: "uniform+jigen", Set: map[string]any{"data.views": 3, "network.freeze": "1"}}, `data.views 3 and generalization.objective "jigen" contradict each other`},
 		{Spec{Target: "photo", Set: map[string]any{"data.pool_seed": 3}}, `data.pool_seed 3 and data.pool_share "all" contradict each other`},
@@ -136,22 +133,6 @@ func TestWrongSettings(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) || !errors.As(err, &one) && !errors.As(err, &two) {
 			t.Errorf("%+v: %v, want %s", c.spec, err, c.want)
 		}
-	}
-}
-
-// One device, said or not, is not in a config, which older versions wrote without; several are.
-func TestDevices(t *testing.T) {
-	setting := fatal.Get(Lookup("network.devices"))(t)
-	for text, want := range map[string]int{"1": 0, "2": 2} {
-		v := fatal.Get(setting.Parse(text))(t)
-		c := Must(Spec{Target: "photo", Set: map[string]any{"network.devices": v}})
-		identity := fatal.Get(c.Identity())(t)
-		if got := strings.Contains(string(identity), "devices"); c.Network.Devices != want || got != (want > 0) || setting.Text(c) != text {
-			t.Errorf("%s: %d devices, said as %s, in %s", text, c.Network.Devices, setting.Text(c), identity)
-		}
-	}
-	if one, none := Must(Spec{Target: "photo", Set: map[string]any{"network.devices": 1}}), Must(Spec{Target: "photo"}); !reflect.DeepEqual(one, none) {
-		t.Errorf("one device is %+v, and nothing said %+v", one.Network, none.Network)
 	}
 }
 

@@ -190,16 +190,12 @@ func (c Config) checkData(info datasets.Info) error {
 			freeze = "none"
 		}
 		return conflict("data.views", c.Data.Views, "network.freeze", freeze, "no part of the network at its beginning stays as it is: freeze head, or a number of its first stages")
-	case c.Data.Views > 0 && c.Network.Devices > 1:
-		return conflict("data.views", c.Data.Views, "network.devices", c.Network.Devices, "what is left of the network trains on one")
 	case info.Vectors && c.Network.HeadEpochs > 0:
 		return conflict("network.head_epochs", c.Network.HeadEpochs, "data.dataset", name, "its features come from a network that does not learn already")
 	case c.Network.HeadEpochs > 0 && c.Network.Freeze == FreezeBackbone:
 		return conflict("network.head_epochs", c.Network.HeadEpochs, "network.freeze", c.Network.Freeze, "then the heads alone learn in all epochs")
 	case c.Network.HeadEpochs > c.Schedule.Epochs:
 		return conflict("network.head_epochs", c.Network.HeadEpochs, "schedule.epochs", c.Schedule.Epochs, "there are fewer epochs")
-	case info.Vectors && c.Network.Devices > 1:
-		return conflict("network.devices", c.Network.Devices, "data.dataset", name, "it has feature vectors, which train on one")
 	case !info.Vectors && c.Data.Normalise != "":
 		return conflict("data.normalise", c.Data.Normalise, "data.dataset", name, "it has images, not feature vectors")
 	case info.Vectors && !n.Vectors:

@@ -81,8 +81,5 @@
 //   - The GPU's memory grows as needed: xla:cuda,preallocate allocates it at once, xla:cuda,memory_fraction=0.9 limits it.
 //   - Graphs are compiled once, before the first epoch. A step copies only its losses and the unlabelled images'
 //     pseudo-labels back, for the records.
-//   - The setting network.devices (--devices) divides a step among several devices of the plugin: each has all weights
-//     and a part of the images, and batch sums of BatchNorm and gradients are over all devices. It is part of a run's
-//     config, since another number rounds differently; predictions use the first device.
 //   - Images are copied to the device as bytes, the next batch during a step, and are normalised in the graph.
 package engine

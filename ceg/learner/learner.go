@@ -35,9 +35,6 @@ type Learner struct {
 	// weights holds every parameter, and velocity the momentum of the trained
 	// ones, both in the order of params.
 	weights, velocity []*tensors.Tensor
-	// elsewhere has both, in one list, for every device but the first.
-	elsewhere [][]*tensors.Tensor
-	devices   devices
 
 	// evaluation makes training steps use the running statistics, in tests.
 	evaluation bool
@@ -49,7 +46,7 @@ type Learner struct {
 
 // New returns a learner with freshly initialised weights (see [nets.Param.Init]). Invalid
 // options are an error, as are images too small for the backbone and a backend without the
-// precision or the number of devices.
+// precision.
 func New(b engine.Backend, o Options, seed uint64) (*Learner, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -61,10 +58,7 @@ func New(b engine.Backend, o Options, seed uint64) (*Learner, error) {
 	if err := check(o.Precision, b); err != nil {
 		return nil, err
 	}
-	if err := checkDevices(o, b); err != nil {
-		return nil, err
-	}
-	l := &Learner{o: o, backend: b, features: features, netOf: map[string]*network{}, steps: map[Stage]*step{}, build: lowering.Of(b, o.computed(), o.Precision, o.Devices), devices: newDevices(o.Devices)}
+	l := &Learner{o: o, backend: b, features: features, netOf: map[string]*network{}, steps: map[Stage]*step{}, build: lowering.Of(b, o.computed(), o.Precision)}
 	if err := l.addNets(); err != nil {
 		return nil, err
 	}
@@ -210,7 +204,15 @@ func (l *Learner) SetState(s State) error {
 	}
 	l.freeTrained()
 	l.weights, l.velocity = weights, velocity
-	return l.spread()
+	return nil
+}
+
+// freeTrained frees the weights and the velocity.
+func (l *Learner) freeTrained() {
+	for _, t := range slices.Concat(l.weights, l.velocity) {
+		t.MustFinalizeAll()
+	}
+	l.weights, l.velocity = nil, nil
 }
 
 // Load replaces the backbone's weights by a state dict with torchvision's names. The class head's

@@ -63,10 +63,6 @@ type Options struct {
 	// w -= rate*v. With Nesterov the last update is w -= rate*(g + Momentum*v).
 	Momentum, WeightDecay float64
 	Nesterov              bool
-
-	// Devices is the number of devices that share the images of a batch, without changing the
-	// step's result; 0 means 1. Predictions use the first.
-	Devices int
 }
 
 // Validate returns an error for the first invalid option.

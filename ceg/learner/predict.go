@@ -69,7 +69,7 @@ func (l *Learner) Predict(views any) (Prediction, error) {
 	for _, t := range l.weights {
 		args = append(args, t)
 	}
-	images, err := l.upload(field{name: "images", dtype: dtype, shape: append([]int{n}, row...)}, views, 0)
+	images, err := l.stage(field{name: "images", dtype: dtype, shape: append([]int{n}, row...)}, views)
 	if err != nil {
 		return Prediction{}, fmt.Errorf("predict: %w", err)
 	}

@@ -52,9 +52,9 @@ type Stage struct {
 // The slices are read only during the upload.
 type Batch map[string]any
 
-// Inputs is a batch on the devices.
+// Inputs is a batch on the device.
 type Inputs struct {
-	arrays  []upload // device by device
+	arrays  []deviceArray
 	stage   Stage
 	buffers *bufferCache
 }
@@ -67,19 +67,17 @@ func (in *Inputs) Free() {
 	in.arrays = nil
 }
 
-// Upload copies the entries of a batch that a stage reads to the devices. Another goroutine may
+// Upload copies the entries of a batch that a stage reads to the device. Another goroutine may
 // upload the next batch during a step.
 func (l *Learner) Upload(b Batch, stage Stage) (*Inputs, error) {
 	in := &Inputs{stage: stage, buffers: &l.buffers}
-	for device := range l.devices.n {
-		for _, f := range l.fields(stage) {
-			u, err := l.upload(f, b[f.name], device)
-			if err != nil {
-				in.Free()
-				return nil, fmt.Errorf("training step: %w", err)
-			}
-			in.arrays = append(in.arrays, u)
+	for _, f := range l.fields(stage) {
+		u, err := l.stage(f, b[f.name])
+		if err != nil {
+			in.Free()
+			return nil, fmt.Errorf("training step: %w", err)
 		}
+		in.arrays = append(in.arrays, u)
 	}
 	return in, nil
 }
@@ -107,43 +105,32 @@ func (l *Learner) StepOn(in *Inputs, now Now) (Outcome, error) {
 	return l.keep(s, out), nil
 }
 
-// args are what a step's executable takes: weights, velocity, now, inputs; device by
-// device, as its results are.
+// args are what a step's executable takes: weights, velocity, now, inputs.
 func (l *Learner) args(in *Inputs, now Now) []any {
 	var args []any
-	fields := len(in.arrays) / l.devices.n
-	for device := range l.devices.n {
-		for _, t := range l.trained(device) {
-			args = append(args, *t)
-		}
-		args = append(args, now.vector())
-		for _, u := range in.arrays[device*fields : (device+1)*fields] {
-			args = append(args, u.tensor)
-		}
+	for _, t := range slices.Concat(l.weights, l.velocity) {
+		args = append(args, t)
+	}
+	args = append(args, now.vector())
+	for _, u := range in.arrays {
+		args = append(args, u.tensor)
 	}
 	return args
 }
 
 // keep takes over the weights and momentum that a step's executable returned.
 func (l *Learner) keep(s *step, out []*tensors.Tensor) Outcome {
-	o := Outcome{step: s}
-	for device, results := 0, len(out)/l.devices.n; device < l.devices.n; device++ {
-		out := out[device*results : (device+1)*results]
-		trained := l.trained(device)
-		for _, i := range s.moved {
-			(*trained[i]).MustFinalizeAll()
-			*trained[i], out = out[0], out[1:]
+	for _, i := range s.moved {
+		list := l.weights
+		if i >= len(list) {
+			list, i = l.velocity, i-len(list)
 		}
-		if device > 0 { // the first device has reported them
-			for _, t := range out {
-				t.MustFinalizeAll()
-			}
-			continue
-		}
-		o.values = out[0]
-		if s.pseudo {
-			o.label, o.mask = out[1], out[2]
-		}
+		list[i].MustFinalizeAll()
+		list[i], out = out[0], out[1:]
+	}
+	o := Outcome{step: s, values: out[0]}
+	if s.pseudo {
+		o.label, o.mask = out[1], out[2]
 	}
 	return o
 }
@@ -165,7 +152,7 @@ func (l *Learner) step(stage Stage) (*step, error) {
 // compile compiles the step as one graph.
 func (s *step) compile() error {
 	l := s.l
-	s.exec = l.devices.divide(graph.MustNewExec(l.backend.Compute, s.graph).WithName("step"), len(l.trained(0))+1, l.fields(s.stage))
+	s.exec = graph.MustNewExec(l.backend.Compute, s.graph).WithName("step")
 	if _, err := s.exec.Compile(s.shapes()...); err != nil {
 		s.exec.Finalize()
 		return err
@@ -180,7 +167,7 @@ type step struct {
 	exec  *graph.Exec
 
 	// Fields that are known once the graph has been built: which weights and velocity it changes,
-	// by their places in trained, the names of all terms and of those that were minimised, whether
+	// by their places in weights and velocity, the names of all terms and of those that were minimised, whether
 	// there are pseudo-labels, and how many images go through networks, done and as the method
 	// states its passes.
 	moved            []int
@@ -194,8 +181,6 @@ type field struct {
 	name  string
 	dtype dtypes.DType // uint8 for images
 	shape []int
-	// divided is true if each device gets some of its rows.
-	divided bool
 }
 
 // fields lists the tensors that a step of a stage reads.
@@ -209,7 +194,7 @@ func (l *Learner) fields(stage Stage) []field {
 		f := field{name: in.Name, dtype: dtypes.Int32, shape: []int{d.Batch()}}
 		if in.Content == objective.Pixels {
 			dtype, row := l.row()
-			f.dtype, f.shape, f.divided = dtype, append([]int{d.Batch()}, row...), true
+			f.dtype, f.shape = dtype, append([]int{d.Batch()}, row...)
 		}
 		list = append(list, f)
 	}
@@ -230,7 +215,7 @@ func (l *Learner) fields(stage Stage) []field {
 	return list
 }
 
-// shapes lists the shapes of the executable's inputs, device by device.
+// shapes lists the shapes of the executable's inputs.
 func (s *step) shapes() []shapes.Shape {
 	var list []shapes.Shape
 	for _, t := range slices.Concat(s.l.weights, s.l.velocity) {
@@ -238,10 +223,9 @@ func (s *step) shapes() []shapes.Shape {
 	}
 	list = append(list, shapes.Make(dtypes.Float32, len(Now{}.vector())))
 	for _, f := range s.l.fields(s.stage) {
-		f, _ = s.l.devices.partOf(f, []int{}, 0)
 		list = append(list, shapes.Make(f.dtype, f.shape...))
 	}
-	return slices.Repeat(list, s.l.devices.n)
+	return list
 }
 
 // graph builds the step for compilation, and records the facts about it that are known afterwards.

@@ -25,14 +25,11 @@ type Trace struct {
 // objective's shapes; float32 images are taken as already normalised. It compiles on every call
 // and is for tests only.
 func (l *Learner) Trace(inputs map[string]*tensors.Tensor, now Now, stage Stage) (Trace, error) {
-	if l.devices.n > 1 {
-		return Trace{}, fmt.Errorf("a trace on %d devices, want one", l.devices.n)
-	}
 	var names []string
 	in := &Inputs{stage: stage}
 	for name, t := range inputs {
 		names = append(names, name)
-		in.arrays = append(in.arrays, upload{tensor: t})
+		in.arrays = append(in.arrays, deviceArray{tensor: t})
 	}
 	var c *stepGraph
 	exec, err := graph.NewExec(l.backend.Compute, func(args []*graph.Node) []*graph.Node {

@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"sync"
 
-	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -19,29 +18,29 @@ import (
 // used by several goroutines.
 type bufferCache struct {
 	mu   sync.Mutex
-	free map[string][]upload
+	free map[string][]deviceArray
 }
 
-// upload is an array of a batch on the device.
-type upload struct {
+// deviceArray is an array of a batch on the device.
+type deviceArray struct {
 	tensor *tensors.Tensor
 	// memory is its reusable memory, and key the key in the cache.
 	memory any
 	key    string
 }
 
-// upload copies a flat slice of the shape's type and length to a device.
-func (f *bufferCache) upload(b engine.Backend, flat any, s shapes.Shape, device int) (upload, error) {
+// copyFrom copies a flat slice of the shape's type and length to the device.
+func (f *bufferCache) copyFrom(flat any, b engine.Backend, s shapes.Shape) (deviceArray, error) {
 	if b.Kind != engine.Go {
 		// Straight to the device: a tensor of its own would be one more copy.
-		buffer, err := b.Compute.BufferFromFlatData(compute.DeviceNum(device), flat, s)
+		buffer, err := b.Compute.BufferFromFlatData(0, flat, s)
 		if err != nil {
-			return upload{}, err
+			return deviceArray{}, err
 		}
 		t, err := tensors.FromBuffer(buffer)
-		return upload{tensor: t}, err
+		return deviceArray{tensor: t}, err
 	}
-	u := upload{key: s.String()}
+	u := deviceArray{key: s.String()}
 	f.mu.Lock()
 	if list := f.free[u.key]; len(list) > 0 {
 		u, f.free[u.key] = list[len(list)-1], list[:len(list)-1]
@@ -50,10 +49,10 @@ func (f *bufferCache) upload(b engine.Backend, flat any, s shapes.Shape, device 
 	if u.tensor == nil {
 		buffer, memory, err := b.Compute.NewSharedBuffer(0, s)
 		if err != nil {
-			return upload{}, err
+			return deviceArray{}, err
 		}
 		if u.tensor, err = tensors.FromBuffer(buffer); err != nil {
-			return upload{}, err
+			return deviceArray{}, err
 		}
 		u.memory = memory
 	}
@@ -62,7 +61,7 @@ func (f *bufferCache) upload(b engine.Backend, flat any, s shapes.Shape, device 
 }
 
 // release takes an array back when nothing reads it any more.
-func (f *bufferCache) release(u upload) {
+func (f *bufferCache) release(u deviceArray) {
 	if u.memory == nil {
 		u.tensor.MustFinalizeAll()
 		return
@@ -70,7 +69,7 @@ func (f *bufferCache) release(u upload) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.free == nil {
-		f.free = map[string][]upload{}
+		f.free = map[string][]deviceArray{}
 	}
 	f.free[u.key] = append(f.free[u.key], u)
 }
@@ -87,23 +86,22 @@ func (f *bufferCache) close() {
 	f.free = nil
 }
 
-// upload copies what a device gets of a flat slice to it, after checking the slice's type
-// and length.
-func (l *Learner) upload(f field, flat any, device int) (upload, error) {
+// stage copies a field's flat slice to the device, after checking its type and length.
+func (l *Learner) stage(f field, flat any) (deviceArray, error) {
 	if flat == nil {
-		return upload{}, fmt.Errorf("the batch has no %s", f.name)
+		return deviceArray{}, fmt.Errorf("the batch has no %s", f.name)
 	}
 	v := reflect.ValueOf(flat)
 	if t := dtypes.FromGoType(v.Type().Elem()); t != f.dtype {
-		return upload{}, fmt.Errorf("%s are of type %s, want %s", f.name, t, f.dtype)
+		return deviceArray{}, fmt.Errorf("%s are of type %s, want %s", f.name, t, f.dtype)
 	}
-	if s := shapes.Make(f.dtype, f.shape...); v.Len() != s.Size() {
-		return upload{}, fmt.Errorf("%s have %d values, want %v", f.name, v.Len(), f.shape)
+	s := shapes.Make(f.dtype, f.shape...)
+	if v.Len() != s.Size() {
+		return deviceArray{}, fmt.Errorf("%s have %d values, want %v", f.name, v.Len(), f.shape)
 	}
-	f, flat = l.devices.partOf(f, flat, device)
-	u, err := l.buffers.upload(l.backend, flat, shapes.Make(f.dtype, f.shape...), device)
+	u, err := l.buffers.copyFrom(flat, l.backend, s)
 	if err != nil {
-		return upload{}, fmt.Errorf("%s to the device: %w", f.name, err)
+		return deviceArray{}, fmt.Errorf("%s to the device: %w", f.name, err)
 	}
 	return u, nil
 }

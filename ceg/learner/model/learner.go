@@ -32,12 +32,10 @@ func LearnerOptionsWith(b nets.Backbone, c config.Config, classes, domains int) 
 		Momentum:    c.Optimizer.Momentum,
 		WeightDecay: c.Optimizer.WeightDecay,
 		Nesterov:    c.Optimizer.Nesterov,
-		Devices:     c.Network.Devices,
 	}
 }
 
-// Work describes training the network to an engine. It is heavy if it needs several devices, which
-// the Go backend lacks, or if it is an ONNX file's.
+// Work describes training the network to an engine. It is heavy if it is an ONNX file's.
 func Work(n config.Network) engine.Work {
-	return engine.Work{Heavy: n.Devices > 1 || n.Name == config.Imported}
+	return engine.Work{Heavy: n.Name == config.Imported}
 }

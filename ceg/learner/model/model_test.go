@@ -24,9 +24,6 @@ func TestWork(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
-	if !model.Work(config.Network{Name: "smallcnn", Devices: 2}).Heavy {
-		t.Error("two devices are left to the Go backend")
-	}
 }
 
 // Every backbone of the registry is built, narrow, and says something finite of an input

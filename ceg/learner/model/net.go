@@ -41,7 +41,7 @@ func newNet(on engine.Backend, b nets.Backbone, pixels nets.Pixels, size int, pa
 	for i, p := range params {
 		n.weights = append(n.weights, tensors.FromFlatDataAndDimensions(values[i], p.Shape...))
 	}
-	build := lowering.Of(on, b, config.TF32, 1)
+	build := lowering.Of(on, b, config.TF32)
 	n.exec = graph.MustNewExec(on.Compute, func(args []*graph.Node) []*graph.Node {
 		byName := map[string]*graph.Node{}
 		for i, p := range params {

@@ -21,10 +21,9 @@ import (
 // Build adds the passes of a network to a graph, in training or in evaluation mode.
 type Build func(b nets.Backbone, params map[string]*graph.Node, passes []nets.Pass, train bool) nets.Features
 
-// Of returns the lowering of a network, and of others in the same graph, in precision p, for a
-// number of devices that share the images.
-func Of(on engine.Backend, b nets.Backbone, p config.Precision, devices int) Build {
-	l := ofLayers(on, b, p, devices)
+// Of returns the lowering of a network, and of others in the same graph, in precision p.
+func Of(on engine.Backend, b nets.Backbone, p config.Precision) Build {
+	l := ofLayers(on, b, p)
 	if b.Graph == nil {
 		return l
 	}
@@ -36,14 +35,14 @@ func Of(on engine.Backend, b nets.Backbone, p config.Precision, devices int) Bui
 	}
 }
 
-func ofLayers(on engine.Backend, b nets.Backbone, p config.Precision, devices int) Build {
+func ofLayers(on engine.Backend, b nets.Backbone, p config.Precision) Build {
 	switch {
 	case b.Vector > 0:
 		return vector.Build
 	case on.Kind == engine.Go:
 		return flat.Build
 	}
-	return native.Target{BFloat16: p == config.BFloat16, Divided: devices > 1}.Build
+	return native.Target{BFloat16: p == config.BFloat16}.Build
 }
 
 // Inference compiles a network on images for graph-free evaluation, with the values of its

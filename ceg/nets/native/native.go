@@ -20,20 +20,19 @@ func Build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train b
 	return Target{}.Build(b, params, passes, train)
 }
 
-// Target is the devices and precision that a graph is built for.
+// Target is the precision that a graph is built for.
 type Target struct {
 	// BFloat16 computes convolutions and the maps between layers in bfloat16 (8 bits of
 	// mantissa), which halves memory traffic and uses tensor cores of GPUs and TPUs. BatchNorm
 	// and the final pooling compute in float32; parameters, features, running statistics and
 	// gradients are float32. PyTorch calls this autocast.
 	BFloat16 bool
-	// Divided is true if XLA divides the images among several devices.
-	Divided bool
 }
 
 // Build is the function Build for the target.
 func (t Target) Build(b nets.Backbone, params map[string]*Node, passes []nets.Pass, train bool) nets.Features {
-	n := &native{params: params, passes: passes, images: make([]*Node, len(passes)), lanes: newLanes(passes, t.Divided), train: train, norm: b.Norm.OrDefault(), dtype: dtypes.Float32, running: map[string]*Node{}}
+	n := &native{params: params, passes: passes, images: make([]*Node, len(passes)), train: train, norm: b.Norm.OrDefault(), dtype: dtypes.Float32, running: map[string]*Node{}}
+	n.lanes, n.updates = nets.Lanes(passes)
 	if t.BFloat16 {
 		n.dtype = dtypes.BFloat16
 	}
@@ -61,7 +60,8 @@ type native struct {
 	params  map[string]*Node
 	passes  []nets.Pass
 	images  []*Node // of the passes whose images have gradients, else nil
-	lanes   []lane
+	lanes   []nets.Lane
+	updates int // groups that update the running statistics
 	train   bool
 	dtype   dtypes.DType // of maps and convolutions
 	trained []string     // names of the parameters that need a gradient
@@ -245,16 +245,12 @@ func (n *native) BatchNorm(in nets.Maps, name string) nets.Maps {
 	}
 	// PyTorch moves the running statistics by a tenth (the momentum) toward the statistics of each
 	// pass in turn: all in all, a weighted sum.
-	updates := 0
-	for _, l := range n.lanes {
-		updates = max(updates, l.updates())
-	}
-	weight := math.Pow(1-momentum, float64(updates))
+	weight := math.Pow(1-momentum, float64(n.updates))
 	mean, variance = MulScalar(mean, weight), MulScalar(variance, weight)
-	lane := 0
+	next := 0
 	y := x.each(x.c, x.h, x.w, func(v *Node) *Node {
-		l := n.lanes[lane]
-		lane++
+		l := lane{n.lanes[next]}
+		next++
 		v = cast(v, dtypes.Float32)
 		mu := l.means(v)
 		v = Sub(v, l.spread(mu))
@@ -263,7 +259,7 @@ func (n *native) BatchNorm(in nets.Maps, name string) nets.Maps {
 		ofMean, ofVariance := make([]float32, len(l.Groups)), make([]float32, len(l.Groups))
 		for i, g := range l.Groups {
 			if g.Update > 0 {
-				w, count := momentum*math.Pow(1-momentum, float64(updates-g.Update)), float64(g.Images*x.h*x.w)
+				w, count := momentum*math.Pow(1-momentum, float64(n.updates-g.Update)), float64(g.Images*x.h*x.w)
 				ofMean[i], ofVariance[i] = float32(w), float32(w*count/math.Max(count-1, 1))
 			}
 		}
