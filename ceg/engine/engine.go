@@ -58,8 +58,8 @@ func (b Backend) Close() {
 //	auto, or nothing       what GOMLX_BACKEND says if it is set, else the best plugin that works here if its device
 //	                       computes faster than Go does, else go; on a CPU that depends on the [Work]
 //
-// Options of XLA follow after commas, as in xla:cuda,tf32=false: see [Settings] for tf32,
-// preallocate, memory_fraction and device. GoMLX's allocator, visible_devices,
+// Options of XLA follow after commas, as in xla:cuda,tf32=false: see [Settings] for tf32
+// and device. GoMLX's preallocate, memory_fraction, allocator, visible_devices,
 // use_tfrt_gpu_client and shared_buffers are passed on. The names stablehlo, hlo and shlo are
 // aliases of xla, as in GoMLX.
 //

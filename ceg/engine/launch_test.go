@@ -20,22 +20,22 @@ func TestNewLaunch(t *testing.T) {
 	}{
 		{
 			name: "CUDA", plugin: cuda,
-			config:   "/p.so,shared_buffers=false,tf32=true,preallocate=false",
+			config:   "/p.so,shared_buffers=false,tf32=true",
 			wantEnv:  []string{"GOPJRT_CUDA_CHECKS=0"},
 			settings: Settings{Backend: "xla:cuda", Plugin: "/p.so", TF32: true},
 		},
 		{
 			name: "CUDA with options", plugin: cuda, options: "tf32=false,preallocate,memory_fraction=0.9,allocator=vmm",
 			env:     map[string]string{"XLA_FLAGS": "--a"},
-			config:  "/p.so,shared_buffers=false,tf32=false,preallocate=true,memory_fraction=0.9,allocator=vmm",
+			config:  "/p.so,shared_buffers=false,tf32=false,preallocate,memory_fraction=0.9,allocator=vmm",
 			wantEnv: []string{"NVIDIA_TF32_OVERRIDE=0", "GOPJRT_CUDA_CHECKS=0"},
 			settings: Settings{
-				Backend: "xla:cuda", Plugin: "/p.so", Preallocate: true, MemoryFraction: 0.9, XLAFlags: "--a",
+				Backend: "xla:cuda", Plugin: "/p.so", XLAFlags: "--a",
 			},
 		},
 		{
 			name: "TF32 forbidden by the environment", plugin: cuda, env: map[string]string{"NVIDIA_TF32_OVERRIDE": "0"},
-			config:   "/p.so,shared_buffers=false,tf32=false,preallocate=false",
+			config:   "/p.so,shared_buffers=false,tf32=false",
 			wantEnv:  []string{"NVIDIA_TF32_OVERRIDE=0", "GOPJRT_CUDA_CHECKS=0"},
 			settings: Settings{Backend: "xla:cuda", Plugin: "/p.so"},
 		},
@@ -51,7 +51,7 @@ func TestNewLaunch(t *testing.T) {
 		},
 		{
 			name: "one GPU", plugin: cuda, options: "device=2",
-			config:   "/p.so,shared_buffers=false,visible_devices=2,tf32=true,preallocate=false",
+			config:   "/p.so,shared_buffers=false,visible_devices=2,tf32=true",
 			wantEnv:  []string{"GOPJRT_CUDA_CHECKS=0"},
 			settings: Settings{Backend: "xla:cuda", Plugin: "/p.so", TF32: true, Device: "2"},
 		},

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -37,11 +38,9 @@ type request struct {
 
 // xlaOptions are the options after the first comma of an xla spec.
 type xlaOptions struct {
-	tf32           bool
-	preallocate    bool
-	memoryFraction float64  // of the device's memory; 0: the plugin's default
-	device         int      // the only one to use, from 0; below 0: all
-	other          []string // for GoMLX, which checks them
+	tf32   bool
+	device int      // the only one to use, from 0; below 0: all
+	other  []string // for GoMLX, which checks their values
 }
 
 // xlaAliases are the names under which GoMLX registers its XLA backend.
@@ -116,41 +115,24 @@ func parse(spec string) (request, error) {
 
 func defaultXLAOptions() xlaOptions { return xlaOptions{tf32: true, device: -1} }
 
-// parseXLAOptions reads "tf32=false,preallocate,memory_fraction=0.5"; a boolean without a value is true, and
-// "no" before its name is false, as in GoMLX.
+// parseXLAOptions reads "tf32=false,preallocate,memory_fraction=0.5"; a boolean without a value is true.
 func parseXLAOptions(s string) (xlaOptions, error) {
 	x := defaultXLAOptions()
 	for o := range strings.SplitSeq(s, ",") {
 		if o == "" {
 			continue
 		}
-		key, value, hasValue := strings.Cut(o, "=")
-		if key == "notf32" || key == "nopreallocate" {
-			if hasValue {
-				return x, fmt.Errorf("option %q: want no value", o)
-			}
-			key, value = strings.TrimPrefix(key, "no"), "false"
-		}
-		if value == "" {
-			value = "true"
-		}
+		key, value, _ := strings.Cut(o, "=")
 		var err error
 		switch key {
 		case "tf32":
-			x.tf32, err = strconv.ParseBool(value)
-		case "preallocate":
-			x.preallocate, err = strconv.ParseBool(value)
-		case "memory_fraction":
-			x.memoryFraction, err = strconv.ParseFloat(value, 64)
-			if err == nil && !(x.memoryFraction > 0 && x.memoryFraction <= 1) {
-				return x, fmt.Errorf("option %q: want a fraction above 0 and at most 1", o)
-			}
+			x.tf32, err = strconv.ParseBool(cmp.Or(value, "true"))
 		case "device":
 			x.device, err = strconv.Atoi(value)
 			if err == nil && x.device < 0 {
 				err = strconv.ErrRange
 			}
-		case "allocator", "visible_devices", "use_tfrt_gpu_client", "shared_buffers", "noshared_buffers":
+		case "preallocate", "memory_fraction", "allocator", "visible_devices", "use_tfrt_gpu_client", "shared_buffers", "noshared_buffers":
 			x.other = append(x.other, o)
 		default:
 			return x, fmt.Errorf("option %q: want tf32, preallocate, memory_fraction, device, allocator, visible_devices, "+

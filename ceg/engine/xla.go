@@ -34,12 +34,6 @@ type Settings struct {
 	// Hardware selects kernels: "amd64 avx512" or "arm64 neon" on the Go backend, with any
 	// variables GOMLX_GO_...; the CPU's instructions for XLA; or the GPUs.
 	Hardware string `json:"hardware"`
-	// Preallocate allocates the plugin's share of the device memory upfront, as JAX does; enabled
-	// by ",preallocate". By default it grows on demand.
-	Preallocate bool `json:"preallocate,omitempty"`
-	// MemoryFraction is the share of the device memory, in (0, 1], that the plugin may use; 0
-	// means the plugin's default (0.75 in XLA). Set by ",memory_fraction=0.9".
-	MemoryFraction float64 `json:"memory_fraction,omitempty"`
 	// Device is the number of the only device in use, from 0, set by ",device=2"; empty for all.
 	Device string `json:"device,omitempty"`
 	// XLAFlags is the environment variable XLA_FLAGS as read by the plugin.
@@ -60,13 +54,14 @@ func newLaunch(p Plugin, o xlaOptions, getenv func(string) string) (launch, Sett
 		return launch{}, Settings{}, errors.New("GoMLX cannot load a plugin from a path with a comma; link to it from elsewhere")
 	}
 	cuda := p.Family() == "cuda"
-	s := Settings{Backend: "xla:" + p.Family(), Plugin: p.Path, MemoryFraction: o.memoryFraction, Preallocate: o.preallocate}
-	if !cuda && (o.preallocate || o.memoryFraction != 0 || o.device >= 0) {
+	s := Settings{Backend: "xla:" + p.Family(), Plugin: p.Path}
+	other := strings.Join(o.other, ",")
+	if !cuda && (o.device >= 0 || strings.Contains(other, "preallocate") || strings.Contains(other, "memory_fraction")) {
 		return launch{}, Settings{}, fmt.Errorf("preallocate, memory_fraction and device are for CUDA plugins, not %s", p.Name)
 	}
 	l := launch{Plugin: p, Preload: p.preloads()}
 	config := []string{p.Path}
-	if !strings.Contains(strings.Join(o.other, ","), "shared_buffers") {
+	if !strings.Contains(other, "shared_buffers") {
 		// GoMLX would derive it from the path. Only the CPU's memory can be shared with the
 		// host.
 		config = append(config, "shared_buffers="+strconv.FormatBool(p.Family() == "cpu"))
@@ -82,10 +77,6 @@ func newLaunch(p Plugin, o xlaOptions, getenv func(string) string) (launch, Sett
 	if cuda {
 		if !s.TF32 {
 			l.Env = append(l.Env, override+"=0")
-		}
-		config = append(config, "preallocate="+strconv.FormatBool(o.preallocate))
-		if o.memoryFraction != 0 {
-			config = append(config, "memory_fraction="+strconv.FormatFloat(o.memoryFraction, 'g', -1, 32))
 		}
 		if dir := p.cudaDataDir(); dir != "" && !strings.Contains(s.XLAFlags, "xla_gpu_cuda_data_dir") {
 			s.XLAFlags = strings.TrimSpace(s.XLAFlags + " --xla_gpu_cuda_data_dir=" + dir)

@@ -2,24 +2,6 @@
 
 package engine
 
-/*
-#cgo LDFLAGS: -ldl
-#include <dlfcn.h>
-#include <stdlib.h>
-
-// load keeps a library loaded and returns nothing, or the loader's complaint: dlerror belongs to the thread.
-static const char* load(const char* path) {
-	return dlopen(path, RTLD_LAZY | RTLD_LOCAL) ? NULL : dlerror();
-}
-
-// lacks says that a library which can be loaded has no such symbol.
-static int lacks(const char* path, const char* symbol) {
-	void* library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
-	return library && !dlsym(library, symbol);
-}
-*/
-import "C"
-
 import (
 	"encoding/json"
 	"errors"
@@ -28,8 +10,8 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"unsafe"
 
+	"github.com/ebitengine/purego"
 	"github.com/gomlx/compute"
 	"github.com/gomlx/go-xla/compute/xla"
 	"github.com/gomlx/go-xla/installer"
@@ -153,8 +135,8 @@ func start(l launch) (b compute.Backend, err error) {
 	}
 	var complaints []string
 	for _, lib := range l.Preload {
-		if complaint := preload(lib); complaint != "" {
-			complaints = append(complaints, complaint)
+		if _, err := preload(lib); err != nil {
+			complaints = append(complaints, err.Error())
 		}
 	}
 	x, err := load(l)
@@ -173,10 +155,11 @@ func start(l launch) (b compute.Backend, err error) {
 
 // load loads the plugin and makes GoMLX's backend of it.
 func load(l launch) (*xla.Backend, error) {
-	if complaint := preload(l.Plugin.Path); complaint != "" {
-		return nil, errors.New(complaint)
+	handle, err := preload(l.Plugin.Path)
+	if err != nil {
+		return nil, err
 	}
-	if lacks(l.Plugin.Path, pjrt.GetPJRTApiFunctionName) {
+	if _, err := purego.Dlsym(handle, pjrt.GetPJRTApiFunctionName); err != nil {
 		return nil, fmt.Errorf("it is no PJRT plugin: it has no function %s", pjrt.GetPJRTApiFunctionName)
 	}
 	plugin, err := pjrt.GetPlugin(l.Plugin.Path)
@@ -196,22 +179,11 @@ func load(l launch) (*xla.Backend, error) {
 // are meant to be compatible both ways; a plugin that refuses an older caller fails its probe.
 const pjrtMajor = 0
 
-// preload loads a library for good and returns the loader's complaint, or "".
-func preload(path string) string {
-	name := C.CString(path)
-	defer C.free(unsafe.Pointer(name))
-	if complaint := C.load(name); complaint != nil {
-		return C.GoString(complaint)
-	}
-	return ""
-}
-
-// lacks reports whether a library has been loaded but has no symbol of that name.
-func lacks(path, symbol string) bool {
-	p, s := C.CString(path), C.CString(symbol)
-	defer C.free(unsafe.Pointer(p))
-	defer C.free(unsafe.Pointer(s))
-	return C.lacks(p, s) != 0
+// preload loads a library for good.
+func preload(path string) (handle uintptr, err error) {
+	runtime.LockOSThread() // dlerror speaks of its own thread
+	defer runtime.UnlockOSThread()
+	return purego.Dlopen(path, purego.RTLD_LAZY|purego.RTLD_LOCAL)
 }
 
 // fetchCPU installs the plugin for the CPU that go-xla was tested with.

@@ -1,5 +1,5 @@
 // Package ort computes networks with ONNX Runtime. It loads the shared library at run time and
-// calls its C API, by cgo or, in a binary built without that, by purego:
+// calls its C API, by purego:
 //
 //	lib, err := ort.Load("/path/to/libonnxruntime.so")
 //	s, err := lib.Open(network, ort.Options{Threads: 1})

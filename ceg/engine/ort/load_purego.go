@@ -1,9 +1,10 @@
-//go:build !cgo && ((linux && (amd64 || arm64) && onnxruntime) || darwin)
+//go:build (linux && (amd64 || arm64) && (cgo || onnxruntime)) || darwin
 
 package ort
 
 import (
 	"fmt"
+	"runtime"
 
 	"github.com/ebitengine/purego"
 )
@@ -13,6 +14,8 @@ var Unbuilt error
 
 // getAPIBase loads a library for good and returns its function OrtGetApiBase.
 func getAPIBase(path string) (uintptr, error) {
+	runtime.LockOSThread() // dlerror speaks of its own thread
+	defer runtime.UnlockOSThread()
 	handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
 		return 0, err

@@ -1,10 +1,14 @@
 package ort
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"unsafe"
+
+	"github.com/ledg-go/ledg/datasets/arrays/half"
 )
 
 // Element types (ONNXTensorElementDataType), as in onnx.proto.
@@ -27,6 +31,22 @@ type Tensor struct {
 	Kind int // an element type
 	Dims []int64
 	Data []byte
+}
+
+// Floats returns the numbers of an output.
+func (t Tensor) Floats() []float32 {
+	v := make([]float32, 0, len(t.Data)/2)
+	for b := t.Data; len(b) > 0; {
+		switch t.Kind {
+		case Float32:
+			v, b = append(v, math.Float32frombits(binary.NativeEndian.Uint32(b))), b[4:]
+		case BFloat16:
+			v, b = append(v, math.Float32frombits(uint32(binary.NativeEndian.Uint16(b))<<16)), b[2:]
+		default:
+			v, b = append(v, half.Float32(binary.NativeEndian.Uint16(b))), b[2:]
+		}
+	}
+	return v
 }
 
 // Session is a network ready to run. Run is safe for concurrent use.
