@@ -36,9 +36,6 @@ const (
 // to the last if there are fewer. The threshold thus adapts to the local density of the pool and
 // to the network. Groups of more than ten near-duplicates give only few pairs. A zero row has no
 // duplicates. progress, which may be nil, is called with the share done, in (0, 1].
-//
-// Distances are estimated in float32 in blocks of matrix products. Those that may be among the
-// ten smallest of a row, within the error bound of the estimate, are computed in float64.
 func Duplicates(ctx context.Context, features head.Matrix, progress func(share float64)) ([]Pair, error) {
 	n, d := features.Rows, features.Cols
 	if n > MaxRows {
@@ -46,28 +43,17 @@ func Duplicates(ctx context.Context, features head.Matrix, progress func(share f
 	}
 	const block = 256
 	blocks := (n + block - 1) / block
-	row := func(i int) []float32 { return features.Data[i*d : (i+1)*d] }
 	lengths := make([]float64, n)
-	panels := make([]*dot.Panels, blocks) // of rows of unit length
-	units := func(dst []float64, b int) []float64 {
-		dst = dst[:0]
-		for i := b * block; i < min(n, (b+1)*block); i++ {
-			for _, v := range row(i) {
-				dst = append(dst, float64(v)/max(lengths[i], math.SmallestNonzeroFloat64))
-			}
-		}
-		return dst
-	}
+	packed := make([]*dot.Packed, blocks)
 	if err := dot.Each(blocks, 1, func(b, _ int) error {
 		for i := b * block; i < min(n, (b+1)*block); i++ {
-			lengths[i] = math.Sqrt(dot.Square(row(i)))
+			lengths[i] = math.Sqrt(dot.Square(features.Data[i*d : (i+1)*d]))
 		}
-		panels[b] = dot.NewPanels(units(make([]float64, 0, block*d), b), d)
+		packed[b] = dot.Pack(features.Data[b*block*d:min(n, (b+1)*block)*d], d)
 		return ctx.Err()
 	}); err != nil {
 		return nil, context.Cause(ctx)
 	}
-	slack := dot.EstimateError(d) + 1e-9 // float64 and float32 underflow are within 1e-9
 	var mu sync.Mutex
 	var done int
 	var spare []*search
@@ -76,7 +62,7 @@ func Duplicates(ctx context.Context, features head.Matrix, progress func(share f
 		mu.Lock()
 		defer mu.Unlock()
 		if len(spare) == 0 {
-			all = append(all, newSearch(n))
+			all = append(all, &search{near: make([]nearest, n)})
 			spare = append(spare, all[len(all)-1])
 		}
 		s := spare[len(spare)-1]
@@ -94,33 +80,21 @@ func Duplicates(ctx context.Context, features head.Matrix, progress func(share f
 	err := dot.Each(blocks, 1, func(b, _ int) error {
 		s := take()
 		defer give(s, blocks-b)
-		s.units = units(s.units, b)
-		dot.SetStrips(&s.strips, s.units, d)
 		for o := b; o < blocks; o++ {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			size, stride := dot.EstimateSize(s.strips.Len(), panels[o].Len())
-			s.estimates = slices.Grow(s.estimates[:0], size)[:size]
-			dot.Estimate(s.estimates, &s.strips, panels[o])
+			columns := packed[o].Len()
+			s.products = slices.Grow(s.products[:0], packed[b].Len()*columns)[:packed[b].Len()*columns]
+			dot.Products(s.products, packed[b], packed[o])
 			for x := b * block; x < min(n, (b+1)*block); x++ {
-				if lengths[x] == 0 {
-					continue
-				}
-				var v dot.Vector
-				known := false
-				first := max(x+1, o*block)
-				estimates := s.estimates[(x-b*block)*stride+first-o*block:]
-				for y := first; y < min(n, (o+1)*block); y++ {
-					if e := estimates[y-first]; e < min(s.least[x], s.least[y]) || lengths[y] == 0 {
+				for y := max(x+1, o*block); y < o*block+columns; y++ {
+					if lengths[x] == 0 || lengths[y] == 0 {
 						continue
 					}
-					if !known {
-						v, known = dot.NewVector(row(x)), true
-					}
-					away := max(0, 1-dot.Product(row(y), v)/(lengths[x]*lengths[y]))
-					s.add(x, neighbour{y, away}, slack)
-					s.add(y, neighbour{x, away}, slack)
+					away := max(0, 1-s.products[(x-b*block)*columns+y-o*block]/(lengths[x]*lengths[y]))
+					s.near[x].add(neighbour{y, away})
+					s.near[y].add(neighbour{x, away})
 				}
 			}
 		}
@@ -154,29 +128,8 @@ func Duplicates(ctx context.Context, features head.Matrix, progress func(share f
 
 // search is what one goroutine has found.
 type search struct {
-	near []nearest
-	// least is the smallest estimated cosine of each row at which a row may still be among the
-	// nearest.
-	least     []float32
-	units     []float64
-	strips    dot.Strips
-	estimates []float32
-}
-
-func newSearch(n int) *search {
-	s := &search{near: make([]nearest, n), least: make([]float32, n)}
-	for i := range s.least {
-		s.least[i] = float32(math.Inf(-1))
-	}
-	return s
-}
-
-// add adds a neighbour of a row. slack bounds the error of an estimated cosine.
-func (s *search) add(row int, v neighbour, slack float64) {
-	s.near[row].add(v)
-	if list := s.near[row]; len(list) == neighbours {
-		s.least[row] = math.Nextafter32(float32(1-list[neighbours-1].away-slack), -2)
-	}
+	near     []nearest
+	products []float64
 }
 
 // Groups clusters near-duplicate rows and returns the group of each, which is a row of it. Rows
