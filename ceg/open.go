@@ -215,7 +215,7 @@ func (r *run) newTrainer(o Options) error {
 	if backbone.Graph != nil {
 		r.network = backbone.Graph.Files()
 	}
-	options := model.LearnerOptionsWith(backbone, c, len(p.Data.Classes), p.DomainCount())
+	options := model.LearnerOptions(backbone, c, len(p.Data.Classes), p.DomainCount())
 	if c.Data.Views > 0 {
 		if r.parted, err = nets.Part(backbone, c.Data.ImageSize); err != nil {
 			return &config.Error{Path: "network.freeze", Err: err}

@@ -11,6 +11,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/learner/examples"
 	"github.com/ledg-go/ledg/ceg/learner/model"
+	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/predict/embedding/embeddingtest"
 	"github.com/ledg-go/ledg/ceg/result"
@@ -32,7 +33,7 @@ func TestThree(t *testing.T) {
 	_, _, best := run("")
 	c, dir, _ := run(config.Three)
 	d, _ := fatal.Get2(examples.Open(c.Data, dir, result.Place{}))(t)
-	options := fatal.Get(model.LearnerOptions(c, len(d.Classes), len(d.Domains)-1, model.Vector(d)))(t)
+	options := model.LearnerOptions(fatal.Get(nets.New(c.Network, model.Vector(d)))(t), c, len(d.Classes), len(d.Domains)-1)
 	l := newTestLearner(t, options)
 	_, state, ok, err := checkpoint.Read(dir, c, l.Params())
 	if err != nil || !ok {

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"os"
 	"path/filepath"
 
 	"github.com/ledg-go/ledg/ceg/config"
@@ -58,15 +57,13 @@ func (x *Set) Batches(ctx context.Context, list []int) iter.Seq2[*feed.EvalBatch
 	return feed.EvalBatches(ctx, x.Source, list, EvalBatch)
 }
 
-// Same returns an error if a run used other examples; began is the digest in its record, empty
-// for old records. path names the run.
+// Same returns an error if a run used other examples; began is the digest in its record, if it has
+// one. path names the run.
 func (x *Set) Same(path, began string) error {
 	if began == "" || began == x.Digest {
 		return nil
 	}
-	return fmt.Errorf("%s: the run began with other images than the data set has now: the digest of all was %.12s, it is %.12s"+
-		" (files have changed; or they are JPEGs, and the ledg that began it decoded them a little otherwise than this one, which does it as libjpeg does:"+
-		" begin a new run, or go on with that ledg)", path, began, x.Digest)
+	return fmt.Errorf("%s: the run began with other images than the data set has now: the digest of all was %.12s, it is %.12s: begin a new run", path, began, x.Digest)
 }
 
 // Open opens the data set of the run in dir, where at says or else where the run remembers it;
@@ -84,21 +81,14 @@ func Open(d config.Data, dir string, at result.Place) (*datasets.Dataset, datase
 		Classes: d.Classes, Labels: userLabels, Group: d.Group, Decoding: d.Decode, Patterns: d.Exclude, Layout: d.Layout, SiteRule: d.Site, FollowLinks: at.FollowLinks, Images: at.Images})
 }
 
-// UserLabels reads the labels that the settings name by their digest: from the columns of the file at path;
-// else from the copy of the run in dir, or from where that run last found them.
+// UserLabels reads the labels that the settings name by their digest: from the columns of the file at path,
+// or else from the copy of the run in dir.
 func UserLabels(d config.Data, dir, path string, columns datasets.ColumnNames) ([]datasets.Label, error) {
 	if path == "" && d.Labels == "" {
 		return nil, nil
 	}
 	if path == "" && dir != "" {
 		path = filepath.Join(dir, labels.UserLabelsFile)
-		if _, err := os.Stat(path); err != nil { // of an older version
-			p, err := result.ReadPlace(dir)
-			if err != nil {
-				return nil, err
-			}
-			path, columns = p.Labels, p.Columns
-		}
 	}
 	if path == "" {
 		return nil, config.Errorf("data.labels", "the run used a file of labels with digest %.12s; specify this file", d.Labels)

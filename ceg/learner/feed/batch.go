@@ -1,7 +1,6 @@
 package feed
 
 import (
-	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -9,15 +8,14 @@ import (
 	"github.com/ledg-go/ledg/ceg/objective/augment"
 )
 
-// Batch holds the examples of one training step. It belongs to the receiver until Release; then
-// the Loader overwrites it.
+// Batch holds the examples of one training step. It is valid until the next one; then the Loader
+// overwrites it.
 type Batch struct {
 	// Iteration counts from 0 within the epoch.
 	Iteration int
 	// Labelled, Unlabelled and Reliable are the parts of the batch from the three subsets; a
 	// subset without Views gives an empty part.
 	Labelled, Unlabelled, Reliable SubBatch
-	owner                          *Epoch // nil when it is not held by a consumer
 
 	// Work in progress: chunks not yet done, and the error of the lowest unit.
 	pending atomic.Int32
@@ -56,18 +54,6 @@ func (p *SubBatch) View(name string) []byte {
 // byRole returns the draws in the order of their subsets' roles.
 func (b *Batch) byRole() [roles]*SubBatch {
 	return [roles]*SubBatch{labelled: &b.Labelled, unlabelled: &b.Unlabelled, reliable: &b.Reliable}
-}
-
-// Release returns the batch's memory to its epoch for reuse. The batch must not be used
-// afterwards. Releasing a batch twice panics.
-func (b *Batch) Release() {
-	e := b.owner
-	if e == nil {
-		panic("feed: Release of a batch that is not held")
-	}
-	b.owner = nil
-	e.held--
-	e.free <- b // never blocks: there is room for every batch
 }
 
 // fill sets everything but the views of the batch for an iteration.
@@ -110,6 +96,3 @@ func (b *Batch) fail(unit int, err error) {
 		b.err, b.errUnit = err, unit
 	}
 }
-
-// errHeld is the error of a consumer that keeps every batch.
-var errHeld = errors.New("feed: every batch is held; Release one before the next")

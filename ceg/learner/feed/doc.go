@@ -1,19 +1,12 @@
 // Package feed loads and augments training batches ahead of time, on several goroutines.
 //
 // A [Loader] holds the examples' [Source] and the settings. For each epoch, pass the three
-// subsets to Loader.Epoch, take batches in order (Epoch.Next), release each after its step
-// (Batch.Release), and close the epoch.
+// subsets to Loader.Epoch and take its batches in order:
 //
-//	epoch, err := loader.Epoch(ctx, e, subsets)
+//	epoch, err := loader.Epoch(e, subsets)
 //	if err != nil { ... }
-//	defer epoch.Close()
-//	for {
-//		b, err := epoch.Next()
-//		if err == io.EOF {
-//			break
-//		}
+//	for b, err := range epoch.Batches(ctx) {
 //		...
-//		b.Release()
 //	}
 //
 // # Terms

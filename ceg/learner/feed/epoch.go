@@ -2,45 +2,57 @@ package feed
 
 import (
 	"context"
-	"io"
+	"iter"
 	"sync"
 )
 
-// Epoch is a running epoch, whose batches are computed ahead of Next. It is for the use of one
-// goroutine.
+// Epoch is a planned epoch.
 type Epoch struct {
 	loader  *Loader
 	number  int
 	subsets [roles]*Subset
 	plan    plan
 
-	ctx    context.Context
-	cancel context.CancelFunc
-	wait   sync.WaitGroup
-	free   chan *Batch // to be filled
-	order  chan *Batch // being filled, in order
-	jobs   chan job
-
-	next   int // the iteration that Next returns
-	held   int // batches that the consumer has not released
-	err    error
-	closed bool
+	// Of Batches at work:
+	ctx   context.Context
+	free  chan *Batch // to be filled
+	order chan *Batch // being filled, in order
+	jobs  chan job
 }
 
-// start launches the planner and the workers.
-func (e *Epoch) start(ctx context.Context) {
-	l := e.loader
-	e.ctx, e.cancel = context.WithCancel(ctx)
-	e.free = make(chan *Batch, len(l.batches))
-	e.order = make(chan *Batch, len(l.batches))
-	e.jobs = make(chan job)
-	for _, b := range l.batches {
-		b.owner = nil
-		e.free <- b
-	}
-	e.wait.Go(e.dispatch)
-	for _, r := range l.readers {
-		e.wait.Go(func() { e.work(r) })
+// Len returns the number of batches in the epoch.
+func (e *Epoch) Len() int { return e.plan.iterations }
+
+// Batches returns the batches in order. The loader's workers compute them ahead; each is valid
+// until the next iteration, and epochs of one loader must not overlap. An unreadable image ends
+// the sequence with an error, and so does a cancelled ctx with its cause.
+func (e *Epoch) Batches(ctx context.Context) iter.Seq2[*Batch, error] {
+	return func(yield func(*Batch, error) bool) {
+		l := e.loader
+		var workers sync.WaitGroup
+		defer workers.Wait()
+		var cancel context.CancelFunc
+		e.ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		e.free, e.order, e.jobs = make(chan *Batch, len(l.batches)), make(chan *Batch, len(l.batches)), make(chan job)
+		for _, b := range l.batches {
+			e.free <- b
+		}
+		workers.Go(e.dispatch)
+		for _, r := range l.readers {
+			workers.Go(func() { e.work(r) })
+		}
+		for range e.Len() {
+			b, err := e.receive()
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(b, nil) {
+				return
+			}
+			e.free <- b // never blocks: there is room for every batch
+		}
 	}
 }
 
@@ -79,35 +91,6 @@ func (e *Epoch) dispatch() {
 	}
 }
 
-// Len returns the number of batches in the epoch.
-func (e *Epoch) Len() int { return e.plan.iterations }
-
-// Next returns the next batch, waiting until it is ready, and io.EOF after the last one. An
-// unreadable image is an error, and so is a call while all batches are in use. After a read
-// error or a cancelled context, Next keeps returning that error.
-func (e *Epoch) Next() (*Batch, error) {
-	switch {
-	case e.err != nil:
-		return nil, e.err
-	case e.next == e.plan.iterations:
-		return nil, io.EOF
-	case e.closed:
-		return nil, context.Canceled
-	case e.held == len(e.loader.batches):
-		return nil, errHeld
-	}
-	b, err := e.receive()
-	if err != nil {
-		e.err = err
-		e.cancel()
-		return nil, err
-	}
-	e.next++
-	e.held++
-	b.owner = e
-	return b, nil
-}
-
 // receive waits for the next batch in order to be complete.
 func (e *Epoch) receive() (*Batch, error) {
 	var b *Batch
@@ -124,17 +107,4 @@ func (e *Epoch) receive() (*Batch, error) {
 		return nil, context.Cause(e.ctx)
 	}
 	return b, b.err
-}
-
-// Close stops the workers, waits for them, and allows the loader to start another epoch. It may
-// be called at any time and repeatedly. Unreleased batches must not be used or released once the
-// next epoch has started.
-func (e *Epoch) Close() {
-	if e.closed {
-		return
-	}
-	e.closed = true
-	e.cancel()
-	e.wait.Wait()
-	e.loader.open = nil
 }

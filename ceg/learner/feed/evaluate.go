@@ -31,10 +31,6 @@ func EvalBatches(ctx context.Context, source Source, examples []int, batch int) 
 			yield(nil, fmt.Errorf("feed: evaluation batch of %d", batch))
 			return
 		}
-		if err := checkSource(source); err != nil {
-			yield(nil, err)
-			return
-		}
 		if i := slices.IndexFunc(examples, func(e int) bool { return e < 0 || e >= source.Len() }); i >= 0 {
 			yield(nil, fmt.Errorf("feed: example %d is not in 0..%d", examples[i], source.Len()-1))
 			return

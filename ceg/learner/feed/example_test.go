@@ -3,7 +3,6 @@ package feed_test
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/ledg-go/ledg/ceg/learner/feed"
 	"github.com/ledg-go/ledg/ceg/objective/augment"
@@ -24,7 +23,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	epoch, err := loader.Epoch(context.Background(), 0, feed.Subsets{
+	epoch, err := loader.Epoch(0, feed.Subsets{
 		Labelled: feed.Subset{
 			Example: []int{0, 1, 10, 11},
 			Domain:  []int{0, 0, 1, 1},
@@ -41,18 +40,12 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	defer epoch.Close()
-	for {
-		b, err := epoch.Next()
-		if err == io.EOF {
-			break
-		}
+	for b, err := range epoch.Batches(context.Background()) {
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
 		fmt.Println(b.Iteration, b.Unlabelled.Domain, len(b.Labelled.View("weak")), len(b.Unlabelled.View("strong")))
-		b.Release()
 	}
 	// Output:
 	// 0 [0 0 1 1] 12288 12288

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -64,22 +63,13 @@ func newLoader(t testing.TB, images Images, cfg Config) *Loader {
 	return fatal.Get(New(Pixels(images), cfg))(t)
 }
 
-// take reads an epoch to its end and calls use with every batch. It returns how long
-// Next blocked for the first batch, before which nothing could be made ahead, and for
-// the others.
+// take reads an epoch to its end and calls use with every batch. It returns how long the first
+// batch took, before which nothing could be made ahead, and the others.
 func take(t testing.TB, l *Loader, number int, subsets Subsets, use func(b *Batch)) (first, others time.Duration) {
 	t.Helper()
-	e := fatal.Get(l.Epoch(context.Background(), number, subsets))(t)
-	defer e.Close()
-	for i := 0; ; i++ {
-		start := time.Now()
-		b, err := e.Next()
-		if err == io.EOF {
-			if i != e.Len() {
-				t.Errorf("%d batches, Len %d", i, e.Len())
-			}
-			return first, others
-		}
+	e := fatal.Get(l.Epoch(number, subsets))(t)
+	i, start := 0, time.Now()
+	for b, err := range e.Batches(context.Background()) {
 		if waited := time.Since(start); i == 0 {
 			first = waited
 		} else {
@@ -92,8 +82,12 @@ func take(t testing.TB, l *Loader, number int, subsets Subsets, use func(b *Batc
 			t.Errorf("batch %d is iteration %d", i, b.Iteration)
 		}
 		use(b)
-		b.Release()
+		i, start = i+1, time.Now()
 	}
+	if i != e.Len() {
+		t.Errorf("%d batches, Len %d", i, e.Len())
+	}
+	return first, others
 }
 
 // sum digests all of a batch.
@@ -258,24 +252,15 @@ func TestReadErrorNamesTheFirstExample(t *testing.T) {
 				}
 				return 0
 			}
-			e := fatal.Get(l.Epoch(t.Context(), 0, allSubsets))(t)
-			defer e.Close()
-			for i := 0; ; i++ {
-				b, err := e.Next()
-				if err == nil {
-					if slices.Contains(b.Unlabelled.Example, bad) || slices.Contains(b.Reliable.Example, bad) {
-						t.Errorf("batch %d holds the bad image", i)
-					}
-					b.Release()
-					continue
+			e := fatal.Get(l.Epoch(0, allSubsets))(t)
+			var last error
+			for b, err := range e.Batches(t.Context()) {
+				if last = err; err == nil && (slices.Contains(b.Unlabelled.Example, bad) || slices.Contains(b.Reliable.Example, bad)) {
+					t.Errorf("batch %d holds the bad image", b.Iteration)
 				}
-				if want := fmt.Sprintf("feed: image %d: photo/%d.png: it is truncated", bad, bad); err.Error() != want {
-					t.Errorf("error %q, want %q", err, want)
-				}
-				if _, again := e.Next(); again != err {
-					t.Errorf("Next after the error: %v", again)
-				}
-				return
+			}
+			if want := fmt.Sprintf("feed: image %d: photo/%d.png: it is truncated", bad, bad); last == nil || last.Error() != want {
+				t.Errorf("error %v, want %q", last, want)
 			}
 		})
 	}

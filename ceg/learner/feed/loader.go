@@ -1,9 +1,7 @@
 package feed
 
 import (
-	"context"
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
 )
@@ -36,10 +34,9 @@ type Loader struct {
 	row     int
 	batches []*Batch
 	readers []Reader
-	open    *Epoch
 }
 
-// New returns a loader for a source's examples, or an error that names the invalid setting.
+// New returns a loader for a source's examples, or the error of an invalid setting.
 func New(source Source, cfg Config) (*Loader, error) {
 	if cfg.Workers == 0 {
 		cfg.Workers = runtime.GOMAXPROCS(0)
@@ -48,20 +45,8 @@ func New(source Source, cfg Config) (*Loader, error) {
 		cfg.Batches = 3
 	}
 	cfg.Domains = slices.Clone(cfg.Domains)
-	switch {
-	case len(cfg.Domains) == 0:
-		return nil, fmt.Errorf("feed: no source domains")
-	case cfg.Batch < 1:
-		return nil, fmt.Errorf("feed: Batch is %d, want at least 1", cfg.Batch)
-	case cfg.Workers < 1:
-		return nil, fmt.Errorf("feed: Workers is %d, want at least 1", cfg.Workers)
-	case cfg.Batches < 1:
-		return nil, fmt.Errorf("feed: Batches is %d, want at least 1", cfg.Batches)
-	case source.Len() > math.MaxInt32:
-		return nil, fmt.Errorf("feed: %d examples", source.Len())
-	}
-	if err := checkSource(source); err != nil {
-		return nil, err
+	if len(cfg.Domains) == 0 || min(cfg.Batch, cfg.Workers, cfg.Batches) < 1 {
+		return nil, fmt.Errorf("feed: %d domains, Batch %d, Workers %d, Batches %d: want at least 1 of each", len(cfg.Domains), cfg.Batch, cfg.Workers, cfg.Batches)
 	}
 	l := &Loader{cfg: cfg, source: source, row: RowBytes(source)}
 	for range cfg.Batches {
@@ -73,14 +58,10 @@ func New(source Source, cfg Config) (*Loader, error) {
 	return l, nil
 }
 
-// Epoch plans the epoch with the given number (from 0) and starts to compute its batches. The
-// subsets' slices must not change until the epoch is closed. Malformed subsets are an error, and
-// so are an empty subset with Views, a labelled subset with Views that lacks a domain, and a
-// previous epoch that is not closed. When ctx is cancelled, Next returns its cause.
-func (l *Loader) Epoch(ctx context.Context, number int, subsets Subsets) (*Epoch, error) {
-	if l.open != nil {
-		return nil, fmt.Errorf("feed: epoch %d is still open", l.open.number)
-	}
+// Epoch plans the epoch with the given number (from 0). The subsets' slices must not change until
+// its end. Malformed subsets are an error, and so are an empty subset with Views, and a labelled
+// subset with Views that lacks a domain.
+func (l *Loader) Epoch(number int, subsets Subsets) (*Epoch, error) {
 	if number < 0 {
 		return nil, fmt.Errorf("feed: epoch %d", number)
 	}
@@ -96,8 +77,5 @@ func (l *Loader) Epoch(ctx context.Context, number int, subsets Subsets) (*Epoch
 	if subsets.Iterations == 0 && len(subsets.Labelled.Example)+len(subsets.Unlabelled.Example) == 0 {
 		return nil, fmt.Errorf("feed: the labelled and the unlabelled subset are empty, which leaves the epoch's length open")
 	}
-	e := &Epoch{loader: l, number: number, subsets: byRole, plan: newPlan(&l.cfg, number, &subsets)}
-	l.open = e
-	e.start(ctx)
-	return e, nil
+	return &Epoch{loader: l, number: number, subsets: byRole, plan: newPlan(&l.cfg, number, &subsets)}, nil
 }

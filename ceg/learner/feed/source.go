@@ -18,7 +18,7 @@ type Source interface {
 	Len() int
 	// Shape returns the shape of a row: [size, size, 3] for images, [features] for features.
 	Shape() []int
-	// DType returns the number type: Uint8 or Float32.
+	// DType returns the number type, Uint8 or Float32, of its numbers, at least one in a row.
 	DType() dtypes.DType
 	// Check returns an error if the source cannot compute a view. Every source has
 	// augment.PlainView.
@@ -56,17 +56,6 @@ func Values(t dtypes.DType, rows []byte) any {
 		return unsafe.Slice((*float32)(unsafe.Pointer(&rows[0])), len(rows)/4)
 	}
 	panic(fmt.Sprintf("feed: rows of %s", t))
-}
-
-// checkSource reports a source that cannot make batches.
-func checkSource(s Source) error {
-	if t := s.DType(); t != dtypes.Uint8 && t != dtypes.Float32 {
-		return fmt.Errorf("feed: examples of %s, want %s or %s", t, dtypes.Uint8, dtypes.Float32)
-	}
-	if RowBytes(s) < 1 {
-		return fmt.Errorf("feed: examples of shape %v", s.Shape())
-	}
-	return nil
 }
 
 // Images are square 8-bit images of one size; *datasets.Images is one. Read must

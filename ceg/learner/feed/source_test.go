@@ -84,30 +84,8 @@ func TestRowsOfNumbers(t *testing.T) {
 			t.Errorf("batch at %d is %v, want %v", b.Start, got, want)
 		}
 	}
-	_, err = l.Epoch(t.Context(), 1, Subsets{Labelled: testSubset(strong, 0, 5, 5)})
+	_, err = l.Epoch(1, Subsets{Labelled: testSubset(strong, 0, 5, 5)})
 	if want := "feed: labelled subset: there is no strong view of features"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
-	}
-}
-
-type wrongRows struct {
-	rows
-	shape []int
-	dtype dtypes.DType
-}
-
-func (w wrongRows) Shape() []int        { return w.shape }
-func (w wrongRows) DType() dtypes.DType { return w.dtype }
-
-func TestRowsThatAreNone(t *testing.T) {
-	for _, w := range []wrongRows{{shape: []int{3, 0}, dtype: dtypes.Float32}, {shape: []int{3}, dtype: dtypes.Int64}} {
-		if _, err := New(w, Config{Domains: names(2), Batch: 4}); err == nil {
-			t.Errorf("no error for shape %v of %s", w.shape, w.dtype)
-		}
-		for _, err := range EvalBatches(t.Context(), w, []int{0}, 1) {
-			if err == nil {
-				t.Errorf("evaluation: no error for shape %v of %s", w.shape, w.dtype)
-			}
-		}
 	}
 }

@@ -52,26 +52,14 @@ func (p *Subset) check(r role, cfg *Config, source Source) error {
 	fail := func(format string, args ...any) error {
 		return fmt.Errorf("feed: %v subset: %w", r, fmt.Errorf(format, args...))
 	}
-	views := map[string]bool{}
 	for _, v := range p.Views {
-		if views[v.Name] {
-			return fail("view %q is there twice", v.Name)
-		}
 		if err := source.Check(v); err != nil {
 			return fail("%w", err)
 		}
-		views[v.Name] = true
 	}
 	n, examples := len(p.Example), source.Len()
-	if len(p.Domain) != n {
-		return fail("%d domains for %d examples", len(p.Domain), n)
-	}
-	if r == unlabelled {
-		if len(p.Label) > 0 {
-			return fail("it has %d labels, want none", len(p.Label))
-		}
-	} else if len(p.Label) != n {
-		return fail("%d labels for %d examples", len(p.Label), n)
+	if len(p.Domain) != n || r != unlabelled && len(p.Label) != n {
+		return fail("%d domains and %d labels for %d examples", len(p.Domain), len(p.Label), n)
 	}
 	seen := make([]bool, examples)
 	for i, e := range p.Example {
@@ -82,8 +70,6 @@ func (p *Subset) check(r role, cfg *Config, source Source) error {
 			return fail("example %d is there twice", e)
 		case p.Domain[i] < 0 || p.Domain[i] >= len(cfg.Domains):
 			return fail("example %d: domain %d is not in 0..%d", e, p.Domain[i], len(cfg.Domains)-1)
-		case r != unlabelled && p.Label[i] < 0:
-			return fail("example %d: label %d is negative", e, p.Label[i])
 		}
 		seen[e] = true
 	}

@@ -8,18 +8,9 @@ import (
 	"github.com/ledg-go/ledg/ceg/objective"
 )
 
-// LearnerOptions returns the learner's options of a config, for a number of classes and source
-// domains. vector is the length of feature vectors, 0 for images.
-func LearnerOptions(c config.Config, classes, domains, vector int) (learner.Options, error) {
-	b, err := nets.New(c.Network, vector)
-	if err != nil {
-		return learner.Options{}, err
-	}
-	return LearnerOptionsWith(b, c, classes, domains), nil
-}
-
-// LearnerOptionsWith is LearnerOptions with a backbone that was built before.
-func LearnerOptionsWith(b nets.Backbone, c config.Config, classes, domains int) learner.Options {
+// LearnerOptions returns the learner's options of a config with its network, for a number of classes
+// and source domains.
+func LearnerOptions(b nets.Backbone, c config.Config, classes, domains int) learner.Options {
 	return learner.Options{
 		Backbone:    b,
 		DomainHead:  nets.DomainHead{Hidden: c.Network.DomainHidden, ReLU: c.Network.DomainReLU},

@@ -47,7 +47,7 @@ func TestEveryNetworkPredicts(t *testing.T) {
 				}
 				input = pixels
 			}
-			o := fatal.Get(model.LearnerOptions(c, 3, 2, vector))(t)
+			o := model.LearnerOptions(fatal.Get(nets.New(c.Network, vector))(t), c, 3, 2)
 			l := fatal.Get(learner.New(backend, o, 1))(t)
 			defer l.Close()
 			p := fatal.Get(l.Predict(input))(t)
@@ -127,7 +127,7 @@ func TestObjectivesOfImported(t *testing.T) {
 			}
 			c := fatal.Get(config.Resolve(spec))(t)
 			b := fatal.Get(model.Backbone(c, 0, file))(t)
-			l := fatal.Get(learner.New(on, model.LearnerOptionsWith(b, c, 3, 2), 1))(t)
+			l := fatal.Get(learner.New(on, model.LearnerOptions(b, c, 3, 2), 1))(t)
 			defer l.Close()
 			if _, err := l.Compile(2); err != nil {
 				t.Error(err)

@@ -42,7 +42,7 @@ func TestFrontAndBackAreTheWhole(t *testing.T) {
 			if p.Maps != c.maps {
 				t.Fatalf("maps of %v, want %v", p.Maps, c.maps)
 			}
-			whole := model.LearnerOptionsWith(b, k, classes, domains)
+			whole := model.LearnerOptions(b, k, classes, domains)
 			back := whole
 			back.Back, back.Maps = p.Back, c.maps
 			var learners [2]*learner.Learner

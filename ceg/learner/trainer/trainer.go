@@ -4,9 +4,7 @@ package trainer
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"time"
@@ -18,7 +16,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/learner/examples"
 	"github.com/ledg-go/ledg/ceg/learner/feed"
-	"github.com/ledg-go/ledg/ceg/learner/upload"
 	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/result"
@@ -105,12 +102,14 @@ func (t *Trainer) Load(w *pretrained.Source) (notes []string, err error) {
 // Mixes reports whether the objective trains on the reliable set.
 func (t *Trainer) Mixes() bool { return t.Objective.Uses(objective.Reliable) }
 
-// phase numbers the part of training that an epoch belongs to.
-func (t *Trainer) phase(epoch int) int {
-	if t.Objective.Phase == nil {
-		return 0
+// stage is the part of training that an epoch belongs to; reliable tells whether there is a
+// reliable set.
+func (t *Trainer) stage(epoch int, reliable bool) learner.Stage {
+	s := learner.Stage{Reliable: reliable, Heads: epoch < t.c.Network.HeadEpochs}
+	if t.Objective.Phase != nil {
+		s.Phase = t.Objective.Phase(epoch)
 	}
-	return t.Objective.Phase(epoch)
+	return s
 }
 
 // Compile compiles the executables of all epochs from the given one and returns the time taken.
@@ -120,8 +119,7 @@ func (t *Trainer) Compile(from int) (time.Duration, error) {
 		return t.Learner.Compile(examples.EvalBatch)
 	}
 	for epoch := from; epoch < t.c.Schedule.Epochs; epoch++ {
-		stage := learner.Stage{Phase: t.phase(epoch), Reliable: epoch > 0 && t.Mixes(), Heads: epoch < t.c.Network.HeadEpochs}
-		if !slices.Contains(list, stage) {
+		if stage := t.stage(epoch, epoch > 0 && t.Mixes()); !slices.Contains(list, stage) {
 			list = append(list, stage)
 		}
 	}
@@ -169,46 +167,41 @@ func (t *Trainer) Epoch(ctx context.Context, number, before int, subsets feed.Su
 		l := subsets.Labelled
 		subsets.Unlabelled = feed.Subset{Example: l.Example, Domain: l.Domain, Views: t.Objective.Views(objective.Unlabelled)}
 	}
-	from := upload.Source{Loader: t.loader, Examples: t.examples.Source, Learner: t.Learner, Objective: t.Objective, Seed: t.c.Seed, HeadEpochs: t.c.Network.HeadEpochs}
-	batches, err := from.Epoch(ctx, number, subsets)
+	planned, err := t.loader.Epoch(number, subsets)
 	if err != nil {
 		return sum, err
 	}
-	defer batches.Close()
-	steps := batches.Len()
-	for {
-		b, err := batches.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	steps, waiting := planned.Len(), time.Now()
+	for b, err := range t.prefetch(ctx, planned, number, t.stage(number, len(subsets.Reliable.Views) > 0)) {
+		sum.Wait += time.Since(waiting)
 		if err != nil {
 			return sum, err
 		}
 		now := learner.Now{Rates: t.rates(number), Epoch: number, Steps: before + sum.Steps,
 			Progress: (float64(number) + float64(sum.Steps)/float64(steps)) / float64(t.c.Schedule.Epochs)}
-		out, err := t.Learner.StepOn(b.Inputs, now)
-		b.Free()
+		out, err := t.Learner.StepOn(b.inputs, now)
+		b.inputs.Free()
 		if err != nil {
 			return sum, err
 		}
 		terms, err := out.Terms()
 		if err != nil {
-			return sum, fmt.Errorf("step %d: %w", b.Iteration+1, err)
+			return sum, fmt.Errorf("step %d: %w", sum.Steps+1, err)
 		}
 		s := Step{Loss: out.Loss(terms), Of: steps}
 		if s.Labels, s.Sure, err = out.PseudoLabels(); err != nil {
 			return sum, err
 		}
 		if s.Labels != nil {
-			s.Unlabelled = b.Unlabelled
+			s.Unlabelled = b.unlabelled
 		}
 		sum.Terms = addTerms(sum.Terms, terms)
 		sum.Loss += s.Loss
 		sum.Steps++
 		s.Number = sum.Steps
 		after(s)
+		waiting = time.Now()
 	}
-	sum.Wait = batches.Waited()
 	return sum, nil
 }
 

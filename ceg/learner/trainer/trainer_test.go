@@ -17,10 +17,12 @@ import (
 	"github.com/ledg-go/ledg/ceg/learner/feed"
 	"github.com/ledg-go/ledg/ceg/learner/model"
 	"github.com/ledg-go/ledg/ceg/learner/trainer"
+	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/predict/embedding/embeddingtest"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/rgb"
 	"github.com/ledg-go/ledg/internal/fatal"
 )
 
@@ -48,7 +50,7 @@ func open(t *testing.T, method string, pairs ...any) (*trainer.Trainer, feed.Sub
 			sources = append(sources, name)
 		}
 	}
-	options := fatal.Get(model.LearnerOptions(c, len(d.Classes), len(sources), model.Vector(d)))(t)
+	options := model.LearnerOptions(fatal.Get(nets.New(c.Network, model.Vector(d)))(t), c, len(d.Classes), len(sources))
 	b := fatal.Get(learner.Open(c.Network.Precision, "go", engine.Work{}))(t)
 	tr := fatal.Get(trainer.New(c, b, options))(t)
 	t.Cleanup(tr.Close)
@@ -115,10 +117,17 @@ func TestEpoch(t *testing.T) {
 		steps := 0
 		for epoch := range 12 {
 			numbers := 0
+			seen := map[int]bool{}
 			sum := fatal.Get(tr.Epoch(t.Context(), epoch, steps, subsets, func(s trainer.Step) {
 				numbers++
 				if s.Number != numbers {
 					t.Errorf("step %d is number %d", numbers, s.Number)
+				}
+				for _, i := range s.Unlabelled {
+					if seen[i] {
+						t.Errorf("epoch %d has the unlabelled image %d twice", epoch, i)
+					}
+					seen[i] = true
 				}
 				if len(s.Labels) != len(s.Unlabelled) || len(s.Sure) != len(s.Unlabelled) {
 					t.Errorf("%d pseudo-labels and %d masks of %d images", len(s.Labels), len(s.Sure), len(s.Unlabelled))
@@ -243,6 +252,41 @@ func TestEpochStopped(t *testing.T) {
 	}
 	if _, err := tr.Epoch(t.Context(), 1, steps, subsets, func(trainer.Step) {}); err != nil {
 		t.Errorf("the epoch after one that was cancelled: %v", err)
+	}
+}
+
+// pictures are images that are computed; one cannot be read.
+type pictures struct{ bad int }
+
+var errUnreadable = errors.New("the image cannot be read")
+
+func (pictures) Size() int { return 16 }
+func (pictures) Len() int  { return 48 }
+func (p pictures) Read(i int, _ *rgb.Image) error {
+	if i == p.bad {
+		return errUnreadable
+	}
+	return nil
+}
+
+// An image that cannot be read ends the epoch with its error.
+func TestEpochUnreadable(t *testing.T) {
+	c := configtest.New(t, "glyphs", "photo", "fixmatch", config.Authors, "data.image_size", 16, "network.width", 4, "schedule.per_domain", 3)
+	options := model.LearnerOptions(fatal.Get(nets.New(c.Network, 0))(t), c, 3, 2)
+	tr := fatal.Get(trainer.New(c, fatal.Get(learner.Open(c.Network.Precision, "go", engine.Work{}))(t), options))(t)
+	t.Cleanup(tr.Close)
+	fatal.If(t, tr.SetExamples(&examples.Set{Source: feed.Pixels(pictures{1})}, []string{"a", "b"}, 2))
+	subsets := feed.Subsets{Labelled: feed.Subset{Views: options.Objective.Views(objective.Labelled)}, Unlabelled: feed.Subset{Views: options.Objective.Views(objective.Unlabelled)}}
+	for i := range 48 {
+		to := &subsets.Unlabelled
+		if i%4 == 0 {
+			to = &subsets.Labelled
+			to.Label = append(to.Label, i%3)
+		}
+		to.Example, to.Domain = append(to.Example, i), append(to.Domain, i/4%2)
+	}
+	if _, err := tr.Epoch(t.Context(), 0, 0, subsets, func(trainer.Step) {}); !errors.Is(err, errUnreadable) {
+		t.Errorf("got %v, want %v", err, errUnreadable)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/learner/model"
+	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
@@ -54,10 +55,11 @@ repeat the third and is left out, 336.`,
 			}
 			n.DomainHidden = c.Network.DomainHidden
 			c.Network, c.Data.ImageSize, c.Schedule.PerDomain = n, size, perDomain
-			o, err := model.LearnerOptions(c, classes, domains, 0)
+			backbone, err := nets.New(c.Network, 0)
 			if err != nil {
 				return cli.Usagef("%w", err)
 			}
+			o := model.LearnerOptions(backbone, c, classes, domains)
 			if err := o.Validate(); err != nil {
 				return cli.Usagef("%w", err)
 			}
