@@ -13,7 +13,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/learner/model"
 	"github.com/ledg-go/ledg/ceg/nets/onnx/imported"
-	"github.com/ledg-go/ledg/ceg/nets/onnx/imported/importedtest"
+	"github.com/ledg-go/ledg/ceg/nets/weights/hub/hubtest"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
@@ -116,14 +116,14 @@ func TestNetworkOfTheHub(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	requests := importedtest.Hub(t, map[string][]byte{"onnx/model.onnx": file})
+	requests := hubtest.Hub(t, map[string][]byte{"onnx/model.onnx": file})
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	c := tiny(t, "uniform-ce", config.Authors, "schedule.epochs", 2, "schedule.per_domain", 8, "data.pool_share", 0.3, "network.name", "hf:who/vit", "network.width", 1)
 	o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: "go"}
 	if o.Weights, _, err = model.OpenWeights(t.Context(), &c, model.WeightArgs{Weights: "hf:who/vit"}, false, nil); err != nil {
 		t.Fatal(err)
 	}
-	if w := c.Network.Weights; w.Name != "hf:who/vit" || w.Revision != importedtest.Commit || w.Licence != "apache-2.0" || o.Weights.Word() != "hf:who/vit@"+importedtest.Commit {
+	if w := c.Network.Weights; w.Name != "hf:who/vit" || w.Revision != hubtest.Commit || w.Licence != "apache-2.0" || o.Weights.Word() != "hf:who/vit@"+hubtest.Commit {
 		t.Errorf("the run began with %+v, found by %s", w, o.Weights.Word())
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -96,5 +96,5 @@ func TestStyleMatchNeedsWeights(t *testing.T) {
 	}
 	narrow := weights.StateDict{weights.FromFloat32("1.weight", []int{2}, []float32{1, 2}), weights.FromFloat32("1.bias", []int{2}, []float32{1, 2})}
 	fatal.Get(weights.Save(filepath.Join(dir, "decoder.safetensors"), narrow, nil))(t)
-	fatal.Says(t, fatal.Err(model.OpenStyle(dir)), `tensor "1.weight" is [2], want [256 512 3 3]`)
+	fatal.Says(t, fatal.Err(model.OpenStyle(dir)), "1.weight: got [2], want [256 512 3 3]")
 }

@@ -227,7 +227,7 @@ func (l *Learner) Load(sd weights.StateDict) (weights.Report, error) {
 			want = append(want, weights.Spec{Name: p.Name, Shape: p.Shape})
 		}
 	}
-	values, report, err := weights.Assign(want, sd, weights.AssignOptions{Head: nets.ClassHead})
+	values, report, err := weights.Assign(want, sd)
 	if err != nil {
 		return report, err
 	}

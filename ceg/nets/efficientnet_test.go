@@ -164,7 +164,7 @@ func TestEfficientNetImageNet(t *testing.T) {
 	for _, p := range params {
 		specs = append(specs, weights.Spec{Name: p.Name, Shape: p.Shape})
 	}
-	values, report := fatal.Get2(weights.Assign(specs, src.File.Tensors, weights.AssignOptions{}))(t)
+	values, report := fatal.Get2(weights.Assign(specs, src.File.Tensors))(t)
 	if report.Loaded != len(params) {
 		t.Errorf("%d tensors are loaded, want %d", report.Loaded, len(params))
 	}

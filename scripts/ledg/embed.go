@@ -13,7 +13,6 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/learner/model"
-	"github.com/ledg-go/ledg/ceg/nets/onnx/imported"
 	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
 	"github.com/ledg-go/ledg/ceg/predict/embedding"
 	"github.com/ledg-go/ledg/ceg/predict/photos"
@@ -135,9 +134,9 @@ func (f *embedFlags) checkOutput() error {
 
 // network describes the network: a built-in one, a file, or one of the hub.
 func (f *embedFlags) network(cmd *cobra.Command) (by datasets.Origin, err error) {
-	var hub imported.Fetched
+	var hub model.FetchedNetwork
 	if strings.HasPrefix(f.net, config.HubPrefix) {
-		if hub, err = (imported.Hub{Say: func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }}).Fetch(cmd.Context(), f.net); err != nil {
+		if hub, err = model.FetchNetwork(cmd.Context(), f.net, "", func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }); err != nil {
 			return by, err
 		}
 		f.net = hub.Path

@@ -9,7 +9,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/ledg-go/ledg/ceg/nets/onnx/imported/importedtest"
+	"github.com/ledg-go/ledg/ceg/nets/weights/hub/hubtest"
 	"github.com/ledg-go/ledg/internal/fatal"
 )
 
@@ -17,14 +17,14 @@ import (
 // is fetched once.
 func TestTrainHub(t *testing.T) {
 	small := fatal.Get(os.ReadFile("../../ceg/nets/onnx/imported/testdata/train/small.onnx"))(t)
-	importedtest.Hub(t, map[string][]byte{"model.onnx": small})
+	hubtest.Hub(t, map[string][]byte{"model.onnx": small})
 	dir := t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
 	run := filepath.Join(dir, "run")
 	args := []string{"train", "--target", "photo", "--net", "hf:who/vit", "--image-size", "16", "--objective", "erm", "--epochs", "2", "--head-epochs", "1", "--backend", "go", "--resume", "--out", run}
 	says(t, fmt.Sprintf("fetching who/vit@0123456 (model.onnx, %s, licence apache-2.0)", humanize.Bytes(uint64(len(small)))), dir, args...)
 	config, err := os.ReadFile(filepath.Join(run, "config.json"))
-	for _, want := range []string{`"name": "hf:who/vit"`, `"revision": "` + importedtest.Commit + `"`, `"licence": "apache-2.0"`, `"head_epochs": 1`} {
+	for _, want := range []string{`"name": "hf:who/vit"`, `"revision": "` + hubtest.Commit + `"`, `"licence": "apache-2.0"`, `"head_epochs": 1`} {
 		if err != nil || !strings.Contains(string(config), want) {
 			t.Errorf("config.json lacks %s: %v\n%s", want, err, config)
 		}

@@ -112,11 +112,11 @@ func (f *importFlags) origin(flags *pflag.FlagSet, net string, size int) (datase
 	file := ""
 	switch {
 	case f.preset != "":
-		i := slices.IndexFunc(imported.Presets, func(p imported.Preset) bool { return p.Name == f.preset })
-		if i < 0 {
+		preset, ok := imported.PresetOf(f.preset)
+		if !ok {
 			return o, usagef("--preprocess %s: want %s (see ledg embed --help)", f.preset, strings.Join(presetNames(), ", "))
 		}
-		own, r = imported.Presets[i].At(size)
+		own, r = preset.At(size)
 	default:
 		if file, own, r, err = imported.ReadPreprocessor(net); err != nil {
 			return o, err
@@ -129,8 +129,8 @@ func (f *importFlags) origin(flags *pflag.FlagSet, net string, size int) (datase
 		if !n.Bytes() {
 			return o, f.unknown(net, n, size)
 		}
-		i := slices.IndexFunc(imported.Presets, func(p imported.Preset) bool { return p.Name == imported.Raw })
-		own, r = imported.Presets[i].At(cmp.Or(size, n.Size))
+		raw, _ := imported.PresetOf(imported.Raw)
+		own, r = raw.At(cmp.Or(size, n.Size))
 	}
 	if size == 0 {
 		size = own

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg/nets/onnx/imported/importedtest"
+	"github.com/ledg-go/ledg/ceg/nets/weights/hub/hubtest"
 	"github.com/ledg-go/ledg/internal/fatal"
 )
 
@@ -53,7 +53,7 @@ func TestNamesAreNoCommands(t *testing.T) {
 // The licence in a hub's card is no command for the terminal.
 func TestHubLicenceIsNoCommand(t *testing.T) {
 	small := fatal.Get(os.ReadFile("../../ceg/nets/onnx/imported/testdata/train/small.onnx"))(t)
-	importedtest.Hub(t, map[string][]byte{"model.onnx": small})
+	hubtest.Hub(t, map[string][]byte{"model.onnx": small})
 	hub := fatal.Get(url.Parse(os.Getenv("HF_ENDPOINT")))(t)
 	proxy := httputil.NewSingleHostReverseProxy(hub)
 	proxy.ModifyResponse = func(r *http.Response) error {

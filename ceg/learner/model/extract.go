@@ -73,7 +73,7 @@ func assign(b nets.Backbone, size int, sd weights.StateDict, seed uint64) (param
 		}
 	}
 	if sd != nil {
-		if values, loaded, err = weights.Assign(want, sd, weights.AssignOptions{}); err != nil {
+		if values, loaded, err = weights.Assign(want, sd); err != nil {
 			return fail(err)
 		}
 	}

@@ -88,7 +88,7 @@ func importFront(o datasets.Origin) (*Front, error) {
 	}
 	r := *o.ONNX
 	if r.Output = n.Output; n.Bytes() { // only sizes and filter are preprocessed outside
-		raw := imported.Presets[slices.IndexFunc(imported.Presets, func(p imported.Preset) bool { return p.Name == imported.Raw })]
+		raw, _ := imported.PresetOf(imported.Raw)
 		r.Mean, r.Std = raw.Mean, raw.Std
 	}
 	o.Network, o.Width, o.Pooling, o.ONNX = datasets.ImportedNetwork, 0, "", &r

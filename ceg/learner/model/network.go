@@ -67,21 +67,12 @@ func whole(c config.Config, vector int, file string) (nets.Backbone, error) {
 
 // pixelsOf are the numbers of a way to normalise images.
 func pixelsOf(p config.Pixels) nets.Pixels {
-	at := func(name string) nets.Pixels {
-		i := slices.IndexFunc(imported.Presets, func(p imported.Preset) bool { return p.Name == name })
-		return nets.Pixels{Mean: imported.Presets[i].Mean, Std: imported.Presets[i].Std}
-	}
-	switch p {
-	case config.CLIPPixels:
-		return at("clip")
-	case config.HalfPixels:
-		return at("siglip")
-	case config.UnitPixels:
+	if p == config.UnitPixels {
 		return nets.Pixels{Std: [3]float64{1, 1, 1}}
-	case config.RawPixels:
-		return at(imported.Raw)
 	}
-	return at("imagenet")
+	names := map[config.Pixels]string{config.CLIPPixels: "clip", config.HalfPixels: "siglip", config.RawPixels: imported.Raw}
+	preset, _ := imported.PresetOf(cmp.Or(names[p], "imagenet"))
+	return nets.Pixels{Mean: preset.Mean, Std: preset.Std}
 }
 
 // openNetwork opens the ONNX file of a config's network, which is fetched if it is on the hub, as
@@ -90,7 +81,7 @@ func openNetwork(ctx context.Context, c config.Config, path string, say func(str
 	n := c.Network
 	w := config.Weights{Name: filepath.Base(path), Data: "unknown data"}
 	if strings.HasPrefix(path, config.HubPrefix) {
-		f, err := imported.Hub{Say: say}.Fetch(ctx, path)
+		f, err := FetchNetwork(ctx, path, "", say)
 		if err != nil {
 			return nil, err
 		}

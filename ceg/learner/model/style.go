@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg/config"
@@ -47,13 +46,20 @@ func OpenStyle(path string) (*pretrained.Source, error) {
 		if err != nil {
 			return nil, err
 		}
+		var want []weights.Spec
+		var there weights.StateDict
 		for _, p := range params {
-			t, err := styleTensor(f, p)
-			if err != nil {
-				return nil, fmt.Errorf("style-weights %s: %w", filepath.Join(dir, f.Name), err)
+			want = append(want, weights.Spec{Name: p.Name, Shape: p.Shape})
+			if t, ok := f.Tensors.Lookup(p.Name); ok {
+				there = append(there, t)
 			}
-			t.Name = n.Name + "." + p.Name
-			src.File.Tensors = append(src.File.Tensors, t)
+		}
+		values, _, err := weights.Assign(want, there)
+		if err != nil {
+			return nil, fmt.Errorf("style-weights %s: %w", filepath.Join(dir, f.Name), err)
+		}
+		for _, p := range params {
+			src.File.Tensors = append(src.File.Tensors, weights.FromFloat32(n.Name+"."+p.Name, p.Shape, values[p.Name]))
 		}
 	}
 	src.Digest = hex.EncodeToString(digest.Sum(nil))
@@ -70,23 +76,6 @@ func openStyleFile(dir, name string) (*weights.File, error) {
 		}
 	}
 	return nil, fmt.Errorf("style-weights: no %s in %s; want %s", name, dir, config.StyleFiles)
-}
-
-// styleTensor finds the values of a parameter.
-func styleTensor(f *weights.File, p nets.Param) (weights.Tensor, error) {
-	i := slices.IndexFunc(f.Tensors, func(t weights.Tensor) bool { return t.Name == p.Name })
-	if i < 0 {
-		return weights.Tensor{}, fmt.Errorf("no tensor %q", p.Name)
-	}
-	t := f.Tensors[i]
-	if !slices.Equal(t.Shape, p.Shape) {
-		return t, fmt.Errorf("tensor %q is %v, want %v", p.Name, t.Shape, p.Shape)
-	}
-	v, err := t.Float32s()
-	if err != nil {
-		return t, err
-	}
-	return weights.FromFloat32(t.Name, t.Shape, v), weights.CheckFinite(p.Name, v)
 }
 
 // Values returns the values of weight tensors by name.

@@ -147,6 +147,3 @@ func (b *compiler) network(last nets.Maps, pooling config.Pooling, p nets.Pixels
 	}
 	return n
 }
-
-// Features returns the length of a feature vector.
-func (n *Network) Features() int { return n.features }

@@ -10,7 +10,7 @@
 // "logits" [batch, classes] and "features" [batch, dim]. Pixels are normalised inside. It has
 // opset 17 (or the original ONNX file's) and IR version 8, which runtimes support since 2022. It
 // uses Conv, BatchNormalization, Relu, MaxPool, Add, Mul, GlobalAveragePool, Flatten, Gemm,
-// Softmax, Cast and Transpose.
+// Softmax, Cast and Transpose; some heads use Reshape, ReduceSum and element-wise operations, too.
 //
 // Terms. A node applies an operator to named values. An initializer is a constant in the file: a
 // weight. Package onnxpb has the messages of files.

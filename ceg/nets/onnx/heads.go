@@ -58,14 +58,15 @@ func (b *builder) vectors(x string, features int) int {
 		x = b.node("Mul", "", []string{b.node("Sign", "", []string{x}), root})
 	}
 	if v.Normal == config.UnitFeatures || v.Normal == config.RootUnitFeatures {
-		length := b.node("ReduceL2", "", []string{x}, onnxpb.Ints("axes", 1), onnxpb.Int("keepdims", 1))
-		const least = 1e-30 // zeros stay zeros
-		x = b.node("Div", "", []string{x, b.node("Max", "", []string{length, b.constant("least_vector", nil, least)})})
+		x = b.node("Div", "", []string{x, b.length(x, 1e-30)}) // zeros stay zeros
 	}
 	x = b.node("Sub", "", []string{x, b.constant("standard.mean", []int{1, features}, v.Mean...)})
 	x = b.node("Mul", "", []string{x, b.constant("standard.scale", nil, v.Scale)})
-	last := v.Backbone.Layers(b, value{name: x, c: features, h: 1, w: 1, flat: true}).(value)
-	b.node("Identity", FeaturesOutput, []string{last.name})
+	shape := onnxpb.Integers(-1, int64(features), 1, 1)
+	shape.Name = "standard.shape"
+	b.constants = append(b.constants, shape)
+	last := v.Backbone.Layers(b, value{name: b.node("Reshape", "", []string{x, shape.Name}), c: features, h: 1, w: 1}).(value)
+	b.node("Flatten", FeaturesOutput, []string{last.name}, onnxpb.Int("axis", 1))
 	return last.c
 }
 
@@ -92,15 +93,14 @@ func (b *builder) experts(h Head, features int) (classes int) {
 	return classes
 }
 
-// length adds the lengths [batch, 1] of the features. From opset 18 on, the axes of ReduceL2 are
-// an input.
-func (b *builder) length(features int) string {
-	if b.opset < 18 {
-		return b.node("ReduceL2", "", []string{FeaturesOutput}, onnxpb.Ints("axes", 1), onnxpb.Int("keepdims", 1))
-	}
-	squares := b.node("Mul", "", []string{FeaturesOutput, FeaturesOutput})
-	ones := b.constant("ones", []int{features, 1}, slices.Repeat([]float32{1}, features)...)
-	return b.node("Sqrt", "", []string{b.node("MatMul", "", []string{squares, ones})})
+// length adds the lengths [batch, 1] of vectors [batch, d], or least if that is more.
+func (b *builder) length(x string, least float32) string {
+	square := b.node("Mul", "", []string{x, x})
+	axes := onnxpb.Integers(1)
+	axes.Name = square + ".axes"
+	b.constants = append(b.constants, axes)
+	length := b.node("Sqrt", "", []string{b.node("ReduceSum", "", []string{square, axes.Name}, onnxpb.Int("keepdims", 1))})
+	return b.node("Max", "", []string{length, b.constant(square+".least", nil, least)})
 }
 
 // cosine adds the cosines of the features with the rows of a parameter, which are
@@ -122,9 +122,7 @@ func (b *builder) cosine(h Head, features int) (classes int) {
 			row[j] = float32(h.Scale * float64(v) / max(math.Sqrt(sum), least))
 		}
 	}
-	length := b.length(features)
-	length = b.node("Max", "", []string{length, b.constant("least_length", nil, least)})
-	unit := b.node("Div", "", []string{FeaturesOutput, length})
+	unit := b.node("Div", "", []string{FeaturesOutput, b.length(FeaturesOutput, least)})
 	b.node("Gemm", LogitsOutput, []string{unit, b.constant(h.Cosine+".unit", []int{classes, features}, rows...)}, onnxpb.Int("transB", 1))
 	return classes
 }

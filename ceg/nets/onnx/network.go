@@ -237,29 +237,12 @@ func (b *builder) input() string {
 // Conv implements nets.Ops.
 func (b *builder) Conv(in nets.Maps, name string, out, kernel, stride, padding int, bias bool) nets.Maps {
 	x := in.(value)
-	if x.flat {
-		return b.flatConv(x, name, out, kernel, bias)
-	}
 	inputs := []string{x.name, b.param(name+".weight", out, x.c, kernel, kernel)}
 	if bias {
 		inputs = append(inputs, b.param(name+".bias", out))
 	}
 	y := b.node("Conv", name, inputs, window(x, kernel, stride, padding)...)
 	return value{name: y, c: out, h: nets.OutSize(x.h, kernel, stride, padding), w: nets.OutSize(x.w, kernel, stride, padding)}
-}
-
-// flatConv is a 1x1 convolution of vectors: a linear layer.
-func (b *builder) flatConv(x value, name string, out, kernel int, bias bool) value {
-	i, ok := b.params[name+".weight"]
-	if want := []int{out, x.c, 1, 1}; !ok || kernel != 1 || !slices.Equal(b.n.Params[i].Shape, want) {
-		panic(fmt.Errorf("parameter %q is not %v", name+".weight", want))
-	}
-	inputs := []string{x.name, b.constant(name+".weight", []int{out, x.c}, b.n.Values[i]...)}
-	if bias {
-		inputs = append(inputs, b.param(name+".bias", out))
-	}
-	x.name, x.c = b.node("Gemm", name, inputs, onnxpb.Int("transB", 1)), out
-	return x
 }
 
 // Depthwise implements nets.Ops.
@@ -322,10 +305,10 @@ func (b *builder) Apply(nets.Maps, int, int, int, func(*graph.Node) *graph.Node)
 }
 
 // window is what convolutions and poolings of x share.
-func window(x value, kernel, stride, padding int) attributes {
+func window(x value, kernel, stride, padding int) []*onnxpb.Attribute {
 	top, bottom := nets.Padding(x.h, kernel, stride, padding)
 	left, right := nets.Padding(x.w, kernel, stride, padding)
-	return attributes{
+	return []*onnxpb.Attribute{
 		onnxpb.Ints("kernel_shape", kernel, kernel),
 		onnxpb.Ints("strides", stride, stride),
 		onnxpb.Ints("pads", top, left, bottom, right),

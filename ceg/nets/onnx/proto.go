@@ -1,16 +1,11 @@
 package onnx
 
-import (
-	"github.com/ledg-go/ledg/ceg/nets/onnx/onnxpb"
-)
+import "github.com/ledg-go/ledg/ceg/nets/onnx/onnxpb"
 
 const (
 	irVersion = 8
 	opset     = 17
 )
-
-// attributes are those of a node.
-type attributes = []*onnxpb.Attribute
 
 // port is an input or output with a free first axis.
 func port(name, doc string, element int32, dims ...int) *onnxpb.Value {

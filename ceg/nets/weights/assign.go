@@ -15,18 +15,10 @@ type Spec struct {
 	Shape []int
 }
 
-// AssignOptions are the settings of [Assign]; the zero value suits a torchvision ResNet.
-type AssignOptions struct {
-	// Head names the linear layer whose size is the number of classes; empty means "fc". Its
-	// weight and bias may be missing in the file, have another shape, or not be part of the
-	// network; they are then left out, and the report notes it.
-	Head string
-}
-
 // Report describes the result of [Assign].
 type Report struct {
-	// Loaded is the number of tensors and Values the number of values in the result.
-	Loaded, Values int
+	// Loaded is the number of tensors in the result.
+	Loaded int
 	// HeadLoaded is true if the classifier head is among them.
 	HeadLoaded bool
 	// Notes are short sentences for the user: a dropped head, a removed name prefix, converted
@@ -40,7 +32,7 @@ type Report struct {
 var wrappers = []string{"module.", "_orig_mod.", "timm_model.", "model.", "backbone.", "net."}
 
 // headNames are the layers that hold the classifier in torchvision's and timm's
-// networks and their derivatives.
+// networks and their derivatives, the network's own first.
 var headNames = []string{"fc", "head.fc", "classifier", "head"}
 
 // batchCounter ends the names of BatchNorm's step counters, which nothing here
@@ -54,15 +46,13 @@ const batchCounter = ".num_batches_tracked"
 //
 // A missing or unexpected tensor, another shape or element type, a value that is not finite, and
 // a negative running variance are errors; the [AssignError] lists all of them. BatchNorm's
-// counters (num_batches_tracked) are ignored, and the head is handled as [AssignOptions.Head]
-// describes. The state dict is not modified.
-func Assign(want []Spec, sd StateDict, opts AssignOptions) (map[string][]float32, Report, error) {
+// counters (num_batches_tracked) are ignored. The linear layer fc has the number of classes as its
+// size: its weight and bias may be missing in the file or in the network, or have another shape.
+// They are then left out, and the report notes it. The state dict is not modified.
+func Assign(want []Spec, sd StateDict) (map[string][]float32, Report, error) {
 	a := assignment{got: make(map[string]Tensor, len(sd)), used: map[string]bool{}}
 	a.index(sd, want)
-	head := opts.Head
-	if head == "" {
-		head = "fc"
-	}
+	head := headNames[0]
 	fileHead := a.matchHead(want, head)
 
 	values := make(map[string][]float32, len(want))
@@ -83,7 +73,6 @@ func Assign(want []Spec, sd StateDict, opts AssignOptions) (map[string][]float32
 		}
 	}
 	if a.fail.any() {
-		a.fail.Looks = looksLike(a.got)
 		return nil, Report{}, &a.fail
 	}
 	if len(a.converted) > 0 {
@@ -148,13 +137,8 @@ func (a *assignment) matchHead(want []Spec, head string) string {
 		}
 		return parts
 	}
-	name := head
-	for _, n := range headNames {
-		if len(find(name)) > 0 {
-			break
-		}
-		name = n
-	}
+	i := slices.IndexFunc(headNames, func(n string) bool { return len(find(n)) > 0 })
+	name := headNames[max(i, 0)]
 	inFile := find(name)
 	wanted, fits := 0, true
 	var shapes []string
@@ -228,7 +212,6 @@ func (a *assignment) take(w Spec, name string, values map[string][]float32) {
 	}
 	values[w.Name] = v
 	a.report.Loaded++
-	a.report.Values += len(v)
 }
 
 func describe(name string, t Tensor) string { return fmt.Sprintf("%s %v", name, t.Shape) }

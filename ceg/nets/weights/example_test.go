@@ -20,10 +20,10 @@ func Example() {
 
 	// The network wants two of the three tensors.
 	want := []weights.Spec{{"features.conv.weight", []int{2, 3, 2, 2}}, {"features.scale", []int{10}}}
-	_, _, err = weights.Assign(want, file.Tensors, weights.AssignOptions{})
+	_, _, err = weights.Assign(want, file.Tensors)
 	fmt.Println(err)
 
-	values, report, err := weights.Assign(want, file.Tensors[:2], weights.AssignOptions{})
+	values, report, err := weights.Assign(want, file.Tensors[:2])
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func ExampleAssign_head() {
 		weights.FromFloat32("module.fc.bias", []int{1000}, make([]float32, 1000)),
 	}
 	want := []weights.Spec{{"conv1.weight", []int{1, 1, 1, 1}}, {"fc.weight", []int{7, 1}}, {"fc.bias", []int{7}}}
-	values, report, err := weights.Assign(want, sd, weights.AssignOptions{})
+	values, report, err := weights.Assign(want, sd)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -10,23 +10,17 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// Write writes the tensors as a .safetensors file, with their order, names and element types,
-// and the metadata (which may be nil). Equal arguments give equal bytes, and [Open] returns
-// equal tensors.
-func Write(w io.Writer, sd StateDict, metadata map[string]string) error {
+// Save writes the tensors as a .safetensors file, with their order, names and element types, and
+// the metadata (which may be nil). Equal arguments give equal bytes, and [Open] returns equal
+// tensors. path never holds a partial file; on an error the previous file stays. digest is the new
+// file's SHA-256 in lower-case hexadecimal, as in [File.Digest].
+func Save(path string, sd StateDict, metadata map[string]string) (digest string, err error) {
 	entries := make([]safetensors.Entry, len(sd))
 	for i, t := range sd {
 		entries[i] = safetensors.Entry{Name: t.Name, DType: t.DType, Shape: t.Shape, Data: t.Data}
 	}
-	return safetensors.Write(w, entries, metadata)
-}
-
-// Save is [Write] to a path, by a temporary file and a rename, so path never holds a partial
-// file; on an error the previous file stays. digest is the new file's SHA-256 in lower-case
-// hexadecimal, as in [File.Digest].
-func Save(path string, sd StateDict, metadata map[string]string) (digest string, err error) {
 	sum := sha256.New()
-	err = regular.WriteFile(path, func(w io.Writer) error { return Write(io.MultiWriter(w, sum), sd, metadata) })
+	err = regular.WriteFile(path, func(w io.Writer) error { return safetensors.Write(io.MultiWriter(w, sum), entries, metadata) })
 	if err != nil {
 		return "", fmt.Errorf("weights: %w", err)
 	}

@@ -1,10 +1,8 @@
 package imported
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -23,7 +21,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/engine/ort"
 	"github.com/ledg-go/ledg/ceg/nets/onnx/onnxpb"
 	"github.com/ledg-go/ledg/datasets"
-	"github.com/ledg-go/ledg/datasets/arrays/half"
 )
 
 // Exec is a network ready to run. Run is safe for concurrent use by ONNX Runtime alone.
@@ -40,18 +37,14 @@ type Exec struct {
 	session      session
 }
 
-// session computes a network's output, of some dimensions.
+// session computes a network's output.
 type session struct {
-	run   func(images ort.Tensor) (y []float32, dims []int, err error)
+	run   func(images ort.Tensor) (y ort.Tensor, err error)
 	close func()
 }
 
-// batch is the batch size if the file leaves it open, and mostWindow the largest side of a kernel
-// that GoMLX is to move over images.
-const (
-	batch      = 8
-	mostWindow = 255
-)
+// batch is the batch size if the file leaves it open.
+const batch = 8
 
 // ExecRuntime prepares the network for ONNX Runtime, for images preprocessed by r. Each Run uses
 // the given number of threads, and Runs may be concurrent.
@@ -64,16 +57,12 @@ func (n *Network) ExecRuntime(rt *engine.Runtime, threads, size int, r datasets.
 	if err != nil {
 		return nil, fmt.Errorf("%s: ONNX Runtime: %w", n.Path, err)
 	}
-	return n.exec(size, r, []int{batch, 1}, session{close: s.Close, run: func(images ort.Tensor) ([]float32, []int, error) {
+	return n.exec(size, r, []int{batch, 1}, session{close: s.Close, run: func(images ort.Tensor) (ort.Tensor, error) {
 		y, err := s.Run(n.input, n.Output, images)
 		if err != nil {
-			return nil, nil, fmt.Errorf("ONNX Runtime: %w", err)
+			err = fmt.Errorf("ONNX Runtime: %w", err)
 		}
-		d := make([]int, len(y.Dims))
-		for i, v := range y.Dims {
-			d[i] = int(v)
-		}
-		return floatsOf(y), d, nil
+		return y, err
 	}})
 }
 
@@ -94,9 +83,6 @@ func (n *Network) encode(size int) (b []byte, folder string, err error) {
 // some attributes.
 func (n *Network) Exec(on engine.Backend, size int, r datasets.Reading) (*Exec, error) {
 	for _, x := range n.file.Graph.Nodes {
-		if k := x.Get("kernel_shape").Ints; len(k) > 0 && slices.Max(k) > mostWindow {
-			return nil, fmt.Errorf("%s: node %q: kernel_shape is %v, want at most %d a side", n.Path, x.Name, k, mostWindow)
-		}
 		plain(x)
 	}
 	b, folder, err := n.encode(size)
@@ -144,23 +130,20 @@ func (n *Network) graph(on engine.Backend, file []byte, folder string) (s sessio
 		exec.Finalize()
 		store.Finalize()
 	}
-	s.run = func(images ort.Tensor) (y []float32, dims []int, err error) {
+	s.run = func(images ort.Tensor) (y ort.Tensor, err error) {
 		kinds := map[int]dtypes.DType{onnxpb.Uint8: dtypes.Uint8, onnxpb.Float16: dtypes.Float16, onnxpb.BFloat16: dtypes.BFloat16, onnxpb.Float32: dtypes.Float32}
-		for _, d := range images.Dims {
-			dims = append(dims, int(d))
-		}
-		in := tensors.FromShape(shapes.Make(kinds[images.Kind], dims...))
+		in := tensors.FromShape(shapes.Make(kinds[images.Kind], intsOf(images.Dims)...))
 		defer in.MustFinalizeAll()
 		if err := in.MutableBytes(func(b []byte) { copy(b, images.Data) }); err != nil {
-			return nil, nil, err
+			return y, err
 		}
 		out, err := exec.Call1(in)
 		if err != nil {
-			return nil, nil, err
+			return y, err
 		}
 		defer out.MustFinalizeAll()
-		y, err = tensors.CopyFlatData[float32](out)
-		return y, out.Shape().Dimensions, err
+		y = ort.Tensor{Kind: ort.Float32, Dims: onnxpb.Int64s(out.Shape().Dimensions...)}
+		return y, out.ConstBytes(func(b []byte) { y.Data = slices.Clone(b) })
 	}
 	return s, nil
 }
@@ -194,13 +177,14 @@ func (x *Exec) Close() { x.session.close() }
 func (x *Exec) Run(images []byte) (features []float32, _ error) {
 	data := x.pixels.fill(images, x.Size*x.Size, x.last)
 	if err := caught(func() error {
-		y, dims, err := x.session.run(ort.Tensor{Kind: x.pixels.kind, Dims: x.dims, Data: data})
+		y, err := x.session.run(ort.Tensor{Kind: x.pixels.kind, Dims: x.dims, Data: data})
 		if err != nil {
 			return err
 		}
+		dims := intsOf(y.Dims)
 		t, err := take(dims, x.Batch, x.output, x.reading)
 		if err == nil {
-			features = t.of(y, dims)
+			features = t.of(y.Floats(), dims)
 		}
 		return err
 	}); err != nil {
@@ -242,18 +226,10 @@ func caught(f func() error) (err error) {
 	return f()
 }
 
-// floatsOf decodes an output.
-func floatsOf(y ort.Tensor) []float32 {
-	v := make([]float32, 0, len(y.Data)/2)
-	for b := y.Data; len(b) > 0; {
-		switch y.Kind {
-		case ort.Float32:
-			v, b = append(v, math.Float32frombits(binary.NativeEndian.Uint32(b))), b[4:]
-		case ort.BFloat16:
-			v, b = append(v, math.Float32frombits(uint32(binary.NativeEndian.Uint16(b))<<16)), b[2:]
-		default:
-			v, b = append(v, half.Float32(binary.NativeEndian.Uint16(b))), b[2:]
-		}
+func intsOf(list []int64) []int {
+	ints := make([]int, len(list))
+	for i, v := range list {
+		ints[i] = int(v)
 	}
-	return v
+	return ints
 }

@@ -37,13 +37,12 @@ type Network struct {
 	last   bool // the last axis of images has the channels
 }
 
-// most limits the size of a file; it is the limit of protocol buffers.
-const most = 2 << 30
+// MaxFile limits the size of a file; it is the limit of protocol buffers.
+const MaxFile = 2 << 30
 
 // Limits of an input shape, as images are in memory before a child process computes them.
 const (
-	mostImages = 4096
-	mostSide   = 4096
+	mostSide   = 4096    // or images
 	mostPixels = 1 << 25 // pixels of a batch
 )
 
@@ -52,7 +51,7 @@ const (
 // removed. Operations are not checked: their backend does so.
 func Open(path, output, digest string) (*Network, error) {
 	n := &Network{Path: path}
-	b, err := regular.Read(path, most)
+	b, err := regular.Read(path, MaxFile)
 	if err != nil {
 		return nil, err
 	}
@@ -150,6 +149,19 @@ func filesOf(m *onnxpb.Model) (files []string, err error) {
 	}
 	slices.Sort(files)
 	return slices.Compact(files), nil
+}
+
+// WeightFiles lists the external weight files of the network in a file, relative to its folder.
+func WeightFiles(path string) ([]string, error) {
+	b, err := regular.Read(path, MaxFile)
+	if err != nil {
+		return nil, err
+	}
+	m, err := parse(b)
+	if err != nil {
+		return nil, fmt.Errorf("it is not an ONNX network that can be read: %w", err)
+	}
+	return filesOf(m)
 }
 
 // entry is what an external tensor has under a key.
@@ -312,8 +324,8 @@ func (n *Network) shape() error {
 		return fmt.Errorf("its input %s has images that are not square, which are not supported", text)
 	case slices.Contains(d, 0):
 		return fmt.Errorf("its input %s is empty", text)
-	case d[0] > mostImages || slices.Max(d[1:]) > mostSide || max(d[0], 1)*max(h, w)*max(h, w) > mostPixels:
-		return fmt.Errorf("its input %s is too large: want at most %d images of %d pixels a side, and %d pixels in all", text, mostImages, mostSide, mostPixels)
+	case slices.Max(d) > mostSide || max(d[0], 1)*max(h, w)*max(h, w) > mostPixels:
+		return fmt.Errorf("its input %s is too large: want at most %d images of %[2]d pixels a side, and %d pixels in all", text, mostSide, mostPixels)
 	}
 	n.Size, n.Batch = int(max(h, w, 0)), int(max(d[0], 0))
 	n.input, n.kind = list[0].Name, kind

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ledg-go/ledg/datasets"
@@ -47,6 +48,15 @@ var Presets = []Preset{
 // Raw is the preset of networks whose preprocessing is inside: of images of one size, with values
 // from 0 to 255.
 const Raw = "raw"
+
+// PresetOf returns the preset of a name.
+func PresetOf(name string) (p Preset, ok bool) {
+	i := slices.IndexFunc(Presets, func(p Preset) bool { return p.Name == name })
+	if i < 0 {
+		return p, false
+	}
+	return Presets[i], true
+}
 
 // At returns the preset for images of another side; 0 means its own.
 func (p Preset) At(size int) (int, datasets.Reading) {

@@ -58,11 +58,9 @@ func (w *rewriter) node(from *onnxpb.Node) error {
 	}
 	become := func(op string, in ...string) { n.Op, n.In, n.Attributes = op, in, nil }
 	switch n.Op {
-	case "Identity", "Dropout":
+	case "Identity":
 		w.same[n.Out[0]] = n.In[0]
 		return nil
-	case "BatchNormalization":
-		n.Out = n.Out[:1]
 	case "Conv":
 		y, err := w.conv(&n)
 		if err != nil {

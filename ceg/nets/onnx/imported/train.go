@@ -54,6 +54,8 @@ type Trainable struct {
 	lora     LoRA
 	adapted  []matrix   // those with adapters, which alone learn
 	model    onnx.Model // its inputs are the images and the parameters, by the file's names
+	// dropouts and norms are the numbers of layers of Dropout and of BatchNormalization.
+	dropouts, norms int
 }
 
 // OpenTrainable reads an ONNX file like [Open], for training on images of the given size.
@@ -89,6 +91,7 @@ func (t *Trainable) learn() (err error) {
 			return fmt.Errorf("node %q (%s) has no inputs or outputs", x.Name, x.Op)
 		}
 	}
+	t.tidy()
 	if err := t.chooseParams(); err != nil {
 		return err
 	}
@@ -96,6 +99,22 @@ func (t *Trainable) learn() (err error) {
 		return err
 	}
 	return t.infer()
+}
+
+// tidy makes nodes what they are in evaluation, and drops what nothing needs then.
+func (t *Trainable) tidy() {
+	for _, n := range t.file.Graph.Nodes {
+		switch n.Op {
+		case "Dropout":
+			t.dropouts++
+			n.Op, n.In, n.Out, n.Attributes = "Identity", n.In[:1], n.Out[:1], nil
+		case "BatchNormalization":
+			t.norms++
+			n.Out = n.Out[:1]
+			plain(n)
+		}
+	}
+	t.prune()
 }
 
 // load reads the external weights.
@@ -234,7 +253,7 @@ func (t *Trainable) Try(on engine.Backend) error {
 		args = append(args, tensors.FromFlatDataAndDimensions(values[p.Name], p.Shape...))
 	}
 	err = caught(func() error {
-		exec := graph.MustNewExec(on.Compute, func(args []*graph.Node) []*graph.Node {
+		_, err := graph.CallOnceN(on.Compute, func(args []*graph.Node) []*graph.Node {
 			params := map[string]*graph.Node{}
 			for i, p := range t.params {
 				params[p.Name] = args[1+i]
@@ -242,9 +261,7 @@ func (t *Trainable) Try(on engine.Backend) error {
 			f := t.Build(params, []nets.Pass{{Images: args[0]}}, true)
 			gradients, _ := f.Pull([]*graph.Node{graph.OnesLike(f.Passes[0])})
 			return slices.AppendSeq(f.Passes, maps.Values(gradients))
-		})
-		defer exec.Finalize()
-		_, err := exec.Call(args...)
+		}, args...)
 		return err
 	})
 	if err != nil {
@@ -290,13 +307,12 @@ func (t *Trainable) Values() (map[string][]float32, error) {
 
 // Notes returns messages for the user about how the network is trained.
 func (t *Trainable) Notes() (notes []string) {
-	count := map[string]int{}
-	for _, n := range t.file.Graph.Nodes {
-		count[n.Op]++
-	}
-	for _, x := range [][2]string{{"Dropout", "are left out in training"}, {"BatchNormalization", "keep the file's means and variances in training"}} {
-		if n := count[x[0]]; n > 0 {
-			notes = append(notes, fmt.Sprintf("%s: its %d layers of %s %s", filepath.Base(t.Path), n, x[0], x[1]))
+	for _, n := range []struct {
+		layers int
+		what   string
+	}{{t.dropouts, "Dropout are left out"}, {t.norms, "BatchNormalization keep the file's means and variances"}} {
+		if n.layers > 0 {
+			notes = append(notes, fmt.Sprintf("%s: its %d layers of %s in training", filepath.Base(t.Path), n.layers, n.what))
 		}
 	}
 	return notes

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/ledg-go/ledg/ceg/nets"
-	"github.com/ledg-go/ledg/ceg/nets/onnx/onnxpb"
 )
 
 // ONNX implements nets.Graph: the file's own nodes, in evaluation mode. All names have the Prefix.
@@ -26,23 +25,8 @@ func (t *Trainable) ONNX(input string) (nets.ONNX, error) {
 		}
 		return names
 	}
-	used := map[string]bool{t.Output: true}
-	for _, n := range t.file.Graph.Nodes {
-		for _, s := range n.In {
-			used[s] = true
-		}
-	}
 	for _, of := range t.file.Graph.Nodes {
 		n := *of
-		switch {
-		case n.Op == "Constant" && !used[n.Out[0]]:
-			continue // such as Dropout's rate
-		case n.Op == "Dropout":
-			n.Op, n.In, n.Out, n.Attributes = "Identity", n.In[:1], n.Out[:1], nil
-		case n.Op == "BatchNormalization":
-			n.Out = n.Out[:1]
-			n.Attributes = slices.DeleteFunc(slices.Clone(n.Attributes), func(a *onnxpb.Attribute) bool { return a.Name == "training_mode" })
-		}
 		n.In, n.Out, n.Name = renamed(n.In), renamed(n.Out), Prefix+n.Name
 		if !own(n.Domain) && !slices.Contains(out.Domains, n.Domain) {
 			out.Domains = append(out.Domains, n.Domain)

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/internal/fetch"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
@@ -35,12 +36,15 @@ type Repo struct {
 	// Licence is the licence in the repository's card, or empty. It is untrusted text.
 	Licence string
 
-	dir   string
-	files []file
+	// Files are the repository's files.
+	Files []File
+
+	dir string
 }
 
-// file is a file in the hub's listing of a repository.
-type file struct {
+// File is a file in the hub's listing of a repository: its name, with slashes, and its size in
+// bytes.
+type File struct {
 	Name string `json:"rfilename"`
 	Size int64  `json:"size"`
 	LFS  struct {
@@ -74,7 +78,7 @@ func endpoint() (string, error) {
 func Open(ctx context.Context, dir, id, revision string) (*Repo, error) {
 	revision = cmp.Or(revision, "main")
 	if !idName.MatchString(id) || !revisionName.MatchString(revision) || strings.Contains(id+revision, "..") {
-		return nil, fmt.Errorf("%s@%s: want OWNER/NAME@REVISION", id, revision)
+		return nil, fmt.Errorf("want %sOWNER/NAME or %[1]sOWNER/NAME@REVISION", config.HubPrefix)
 	}
 	r := &Repo{ID: id, dir: Folder(dir, id)}
 	cached := filepath.Join(r.dir, "info", revision)
@@ -102,7 +106,7 @@ func Open(ctx context.Context, dir, id, revision string) (*Repo, error) {
 func (r *Repo) read(text []byte, revision string) error {
 	var list struct {
 		SHA      string `json:"sha"`
-		Siblings []file `json:"siblings"`
+		Siblings []File `json:"siblings"`
 		CardData struct {
 			License any `json:"license"` // one text, or several
 		} `json:"cardData"`
@@ -118,7 +122,7 @@ func (r *Repo) read(text []byte, revision string) error {
 			return fmt.Errorf("the hub lists a file %.200q, which is no name in a repository", f.Name)
 		}
 	}
-	r.Commit, r.files = list.SHA, list.Siblings
+	r.Commit, r.Files = list.SHA, list.Siblings
 	switch licence := list.CardData.License.(type) {
 	case string:
 		r.Licence = licence
@@ -128,27 +132,13 @@ func (r *Repo) read(text []byte, revision string) error {
 	return nil
 }
 
-// Names lists the repository's files, with slashes.
-func (r *Repo) Names() []string {
-	names := make([]string, len(r.files))
-	for i, f := range r.files {
-		names[i] = f.Name
-	}
-	return names
-}
-
-// Size returns a file's size in bytes as listed by the hub, or 0.
-func (r *Repo) Size(name string) int64 {
-	f, _ := r.lookup(name)
-	return f.Size
-}
-
-func (r *Repo) lookup(name string) (file, error) {
-	i := slices.IndexFunc(r.files, func(f file) bool { return f.Name == name })
+// Lookup returns a file by name.
+func (r *Repo) Lookup(name string) (File, bool) {
+	i := slices.IndexFunc(r.Files, func(f File) bool { return f.Name == name })
 	if i < 0 {
-		return file{}, fmt.Errorf("the repository has no file %q", name)
+		return File{}, false
 	}
-	return r.files[i], nil
+	return r.Files[i], true
 }
 
 // Path is where [Repo.Download] puts a file.
@@ -160,9 +150,9 @@ func (r *Repo) Path(name string) string {
 // repository does not list, or whose content differs from the listed one, is an error.
 func (r *Repo) Download(ctx context.Context, names ...string) (paths []string, err error) {
 	for _, name := range names {
-		f, err := r.lookup(name)
-		if err != nil {
-			return nil, err
+		f, ok := r.Lookup(name)
+		if !ok {
+			return nil, fmt.Errorf("the repository has no file %q", name)
 		}
 		if f.Size < 0 || f.Size > maxFile {
 			return nil, fmt.Errorf("the hub lists %q with %d bytes, want at most %d GiB", name, f.Size, maxFile>>30)

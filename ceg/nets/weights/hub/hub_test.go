@@ -49,7 +49,7 @@ func TestDownload(t *testing.T) {
 	dir := t.TempDir()
 	for range 2 { // the second time from the cache
 		r, err := Open(t.Context(), dir, "who/net", "")
-		if err != nil || r.Commit != commit || r.Licence != "mit" || r.Size("onnx/model.onnx") != int64(len(body)) || len(r.Names()) != 1 {
+		if err != nil || r.Commit != commit || r.Licence != "mit" || len(r.Files) != 1 || r.Files[0].Name != "onnx/model.onnx" || r.Files[0].Size != int64(len(body)) {
 			t.Fatalf("got %+v, %v", r, err)
 		}
 		paths := fatal.Get(r.Download(t.Context(), "onnx/model.onnx"))(t)

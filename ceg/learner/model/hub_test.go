@@ -1,4 +1,4 @@
-package imported
+package model
 
 import (
 	"os"
@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg/nets/onnx/imported/importedtest"
+	"github.com/ledg-go/ledg/ceg/nets/onnx/imported"
+	"github.com/ledg-go/ledg/ceg/nets/weights/hub/hubtest"
 	"github.com/ledg-go/ledg/internal/fatal"
 )
 
@@ -15,13 +16,13 @@ func serveHub(t *testing.T, files map[string]string) *int {
 	t.Helper()
 	contents := map[string][]byte{}
 	for name, file := range files {
-		b, err := os.ReadFile(filepath.Join("testdata", file))
+		b, err := os.ReadFile(filepath.Join("../../nets/onnx/imported/testdata", file))
 		if err != nil {
 			b = []byte(file)
 		}
 		contents[name] = b
 	}
-	return importedtest.Hub(t, contents)
+	return hubtest.Hub(t, contents)
 }
 
 // A network of the hub comes with its weights, its images' description and its licence, once.
@@ -32,12 +33,12 @@ func TestHub(t *testing.T) {
 		"README.md": "", "onnx/model_fp16.onnx": "half.onnx",
 	})
 	var messages []string
-	h := Hub{Dir: t.TempDir(), Say: func(s string) { messages = append(messages, s) }}
-	f := fatal.Get(h.Fetch(t.Context(), "hf:who/vit"))(t)
-	if f.Name != "who/vit@0123456" || f.Repository != "who/vit" || f.Commit != importedtest.Commit || f.Licence != "apache-2.0" || len(messages) != 2 || !strings.Contains(messages[0], "licence apache-2.0") || !strings.Contains(messages[1], "weights") {
+	dir, say := t.TempDir(), func(s string) { messages = append(messages, s) }
+	f := fatal.Get(FetchNetwork(t.Context(), "hf:who/vit", dir, say))(t)
+	if f.Name != "who/vit@0123456" || f.Repository != "who/vit" || f.Commit != hubtest.Commit || f.Licence != "apache-2.0" || len(messages) != 2 || !strings.Contains(messages[0], "licence apache-2.0") || !strings.Contains(messages[1], "weights") {
 		t.Errorf("got %+v, said %q", f, messages)
 	}
-	if _, size, r, err := ReadPreprocessor(f.Path); err != nil || size != 32 || r.Mean[0] != 0.5 {
+	if _, size, r, err := imported.ReadPreprocessor(f.Path); err != nil || size != 32 || r.Mean[0] != 0.5 {
 		t.Errorf("images of %d, %+v, %v", size, r, err)
 	}
 	for _, beside := range []string{"outside.bin", "model_fp16.onnx"} {
@@ -46,11 +47,11 @@ func TestHub(t *testing.T) {
 			t.Errorf("%s: %v, %v", beside, info, err)
 		}
 	}
-	if _, err := Open(f.Path, "pooled", ""); err != nil {
+	if _, err := imported.Open(f.Path, "pooled", ""); err != nil {
 		t.Error(err)
 	}
 	*requests = 0
-	again, err := h.Fetch(t.Context(), "hf:who/vit")
+	again, err := FetchNetwork(t.Context(), "hf:who/vit", dir, say)
 	if err != nil || again != f || *requests != 0 || len(messages) != 2 {
 		t.Errorf("again: %+v, %v, %d requests", again, err, *requests)
 	}
@@ -60,7 +61,7 @@ func TestHub(t *testing.T) {
 		"hf:who/other":   "hf:who/other: ",
 		"hf:who/vit@x/y": "want hf:OWNER/NAME",
 	} {
-		if _, err := h.Fetch(t.Context(), name); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		if _, err := FetchNetwork(t.Context(), name, dir, say); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want one line with %q", name, err, want)
 		}
 	}
@@ -69,7 +70,7 @@ func TestHub(t *testing.T) {
 // A repository without a network says what it has instead.
 func TestHubWithout(t *testing.T) {
 	serveHub(t, map[string]string{"onnx/text_model.onnx": "vit.onnx"})
-	_, err := Hub{Dir: t.TempDir()}.Fetch(t.Context(), "hf:who/vit")
+	_, err := FetchNetwork(t.Context(), "hf:who/vit", t.TempDir(), nil)
 	if err == nil || !strings.Contains(err.Error(), "hf:who/vit: it has neither model.onnx nor onnx/model.onnx, but onnx/text_model.onnx") {
 		t.Errorf("got %v", err)
 	}

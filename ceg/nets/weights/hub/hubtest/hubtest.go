@@ -1,5 +1,5 @@
-// Package importedtest serves a local Hugging Face hub for tests.
-package importedtest
+// Package hubtest serves a local Hugging Face hub for tests.
+package hubtest
 
 import (
 	"fmt"
