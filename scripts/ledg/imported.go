@@ -15,6 +15,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/nets/onnx/imported"
+	"github.com/ledg-go/ledg/ceg/nets/preprocess"
 	"github.com/ledg-go/ledg/ceg/rundir/shell"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/rgb"
@@ -44,7 +45,7 @@ is slow, and may refuse operations or ignore an attribute.`
 // describePresets lists the presets, a line each.
 func describePresets() string {
 	var b strings.Builder
-	for _, p := range imported.Presets {
+	for _, p := range preprocess.Presets {
 		fmt.Fprintf(&b, "  %-9s %s\n", p.Name, p.Of)
 	}
 	return b.String()
@@ -53,14 +54,14 @@ func describePresets() string {
 // presetNames lists the presets.
 func presetNames() []string {
 	var names []string
-	for _, p := range imported.Presets {
+	for _, p := range preprocess.Presets {
 		names = append(names, p.Name)
 	}
 	return names
 }
 
 func (f *importFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.preset, "preprocess", "", "preprocessing of an ONNX network; see ledg embed --help (default its "+imported.PreprocessorFile+")")
+	flags.StringVar(&f.preset, "preprocess", "", "preprocessing of an ONNX network; see ledg embed --help (default its "+preprocess.File+")")
 	flags.IntVar(&f.short, "short", 0, "ONNX: short side in pixels before the crop; 0 for none")
 	bound(flags, "[0, 65536]", "short")
 	flags.StringVar(&f.filter, "filter", "", "ONNX: image scaling: bilinear, bicubic or lanczos")
@@ -112,13 +113,13 @@ func (f *importFlags) origin(flags *pflag.FlagSet, net string, size int) (datase
 	file := ""
 	switch {
 	case f.preset != "":
-		preset, ok := imported.PresetOf(f.preset)
+		preset, ok := preprocess.Of(f.preset)
 		if !ok {
 			return o, usagef("--preprocess %s: want %s (see ledg embed --help)", f.preset, strings.Join(presetNames(), ", "))
 		}
 		own, r = preset.At(size)
 	default:
-		if file, own, r, err = imported.ReadPreprocessor(net); err != nil {
+		if file, own, r, err = preprocess.Read(net); err != nil {
 			return o, err
 		}
 		if size != 0 && size != own { // the crop is a share
@@ -129,7 +130,7 @@ func (f *importFlags) origin(flags *pflag.FlagSet, net string, size int) (datase
 		if !n.Bytes() {
 			return o, f.unknown(net, n, size)
 		}
-		raw, _ := imported.PresetOf(imported.Raw)
+		raw, _ := preprocess.Of(preprocess.Raw)
 		own, r = raw.At(cmp.Or(size, n.Size))
 	}
 	if size == 0 {
@@ -167,7 +168,7 @@ func (f *importFlags) origin(flags *pflag.FlagSet, net string, size int) (datase
 
 // unknown is the error of a network whose preprocessing nobody has named, with an example.
 func (f *importFlags) unknown(net string, n *imported.Network, size int) error {
-	takes, example := "images of any size", []string{"--net", net, "--preprocess", imported.Presets[0].Name}
+	takes, example := "images of any size", []string{"--net", net, "--preprocess", preprocess.Presets[0].Name}
 	if n.Size > 0 {
 		takes = fmt.Sprintf("images of %d x %d pixels", n.Size, n.Size)
 	}
@@ -177,7 +178,7 @@ func (f *importFlags) unknown(net string, n *imported.Network, size int) error {
 	if f.output != "" {
 		example = append(example, "--output", f.output)
 	}
-	return usagef("--net %s takes %s, and nothing says how their values are scaled: there is no %s beside it; add --preprocess with one of %s (see ledg embed --help), such as %s", net, takes, imported.PreprocessorFile, strings.Join(presetNames(), ", "), shell.Line(example...))
+	return usagef("--net %s takes %s, and nothing says how their values are scaled: there is no %s beside it; add --preprocess with one of %s (see ledg embed --help), such as %s", net, takes, preprocess.File, strings.Join(presetNames(), ", "), shell.Line(example...))
 }
 
 // three reads three numbers.

@@ -10,6 +10,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/onnx/imported"
+	"github.com/ledg-go/ledg/ceg/nets/preprocess"
 	"github.com/ledg-go/ledg/ceg/nets/weights"
 	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
 	"github.com/ledg-go/ledg/datasets"
@@ -88,7 +89,7 @@ func importFront(o datasets.Origin) (*Front, error) {
 	}
 	r := *o.ONNX
 	if r.Output = n.Output; n.Bytes() { // only sizes and filter are preprocessed outside
-		raw, _ := imported.PresetOf(imported.Raw)
+		raw, _ := preprocess.Of(preprocess.Raw)
 		r.Mean, r.Std = raw.Mean, raw.Std
 	}
 	o.Network, o.Width, o.Pooling, o.ONNX = datasets.ImportedNetwork, 0, "", &r

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/nets/onnx/imported"
+	"github.com/ledg-go/ledg/ceg/nets/preprocess"
 	"github.com/ledg-go/ledg/ceg/nets/weights/hub"
 )
 
@@ -90,8 +91,8 @@ func FetchNetwork(ctx context.Context, name, dir string, say func(string)) (f Fe
 	if err := download("its weights (", ")", files...); err != nil {
 		return f, err
 	}
-	if _, ok := repo.Lookup(imported.PreprocessorFile); ok {
-		_, err = repo.Download(ctx, imported.PreprocessorFile)
+	if _, ok := repo.Lookup(preprocess.File); ok {
+		_, err = repo.Download(ctx, preprocess.File)
 	}
 	return f, err
 }

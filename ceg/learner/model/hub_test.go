@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/nets/onnx/imported"
+	"github.com/ledg-go/ledg/ceg/nets/preprocess"
 	"github.com/ledg-go/ledg/ceg/nets/weights/hub/hubtest"
 	"github.com/ledg-go/ledg/internal/fatal"
 )
@@ -38,7 +39,7 @@ func TestHub(t *testing.T) {
 	if f.Name != "who/vit@0123456" || f.Repository != "who/vit" || f.Commit != hubtest.Commit || f.Licence != "apache-2.0" || len(messages) != 2 || !strings.Contains(messages[0], "licence apache-2.0") || !strings.Contains(messages[1], "weights") {
 		t.Errorf("got %+v, said %q", f, messages)
 	}
-	if _, size, r, err := imported.ReadPreprocessor(f.Path); err != nil || size != 32 || r.Mean[0] != 0.5 {
+	if _, size, r, err := preprocess.Read(f.Path); err != nil || size != 32 || r.Mean[0] != 0.5 {
 		t.Errorf("images of %d, %+v, %v", size, r, err)
 	}
 	for _, beside := range []string{"outside.bin", "model_fp16.onnx"} {

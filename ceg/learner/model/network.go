@@ -14,6 +14,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/onnx/imported"
+	"github.com/ledg-go/ledg/ceg/nets/preprocess"
 	"github.com/ledg-go/ledg/ceg/nets/weights"
 	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
 	"github.com/ledg-go/ledg/ceg/result"
@@ -70,8 +71,8 @@ func pixelsOf(p config.Pixels) nets.Pixels {
 	if p == config.UnitPixels {
 		return nets.Pixels{Std: [3]float64{1, 1, 1}}
 	}
-	names := map[config.Pixels]string{config.CLIPPixels: "clip", config.HalfPixels: "siglip", config.RawPixels: imported.Raw}
-	preset, _ := imported.PresetOf(cmp.Or(names[p], "imagenet"))
+	names := map[config.Pixels]string{config.CLIPPixels: "clip", config.HalfPixels: "siglip", config.RawPixels: preprocess.Raw}
+	preset, _ := preprocess.Of(cmp.Or(names[p], "imagenet"))
 	return nets.Pixels{Mean: preset.Mean, Std: preset.Std}
 }
 
@@ -127,7 +128,7 @@ func takes(path string, c config.Config) error {
 	want, have := pixelsOf(config.RawPixels), pixelsOf(c.Network.Pixels)
 	by := "as bytes, with their preprocessing inside"
 	if !n.Bytes() {
-		from, _, r, err := imported.ReadPreprocessor(path)
+		from, _, r, err := preprocess.Read(path)
 		switch {
 		case err != nil:
 			return err

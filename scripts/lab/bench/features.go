@@ -15,7 +15,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/learner/model"
-	"github.com/ledg-go/ledg/ceg/nets/onnx/imported"
+	"github.com/ledg-go/ledg/ceg/nets/preprocess"
 	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
@@ -59,7 +59,7 @@ weights are random, or a file .onnx.`,
 			known, _ := config.LookupNetwork(net)
 			o := datasets.Origin{Network: net, Width: known.Width, Pooling: string(config.MeanPool), Size: size, Weights: pretrained.None}
 			if filepath.Ext(net) == ".onnx" {
-				_, r := imported.Presets[0].At(size)
+				_, r := preprocess.Presets[0].At(size)
 				r.Output = output
 				o = datasets.Origin{Weights: net, Size: size, ONNX: &r}
 			}

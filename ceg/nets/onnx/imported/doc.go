@@ -8,8 +8,7 @@
 // files; package learner/model calls them in a child process with limits.
 //
 // A [datasets.Reading] describes the image preprocessing, which an ONNX file does not contain:
-// from [Presets], from a preprocessor_config.json beside the file ([ReadPreprocessor]), or
-// custom.
+// see package preprocess.
 //
 // [OpenTrainable] makes a network whose weights are parameters, trained by GoMLX's gradients
 // (rewrite.go replaces nodes that have none), or with low-rank adapters on its linear layers

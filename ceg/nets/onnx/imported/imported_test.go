@@ -13,6 +13,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/nets/onnx/onnxpb"
+	"github.com/ledg-go/ledg/ceg/nets/preprocess"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/arrays/half"
 )
@@ -220,13 +221,13 @@ func TestBytes(t *testing.T) {
 		do("Div", "scaled", []string{"numbers", "most"}), do("GlobalAveragePool", "y", []string{"scaled"}))
 	m.Graph.Inputs[0].Type.Tensor.Element = onnxpb.Uint8
 	path := written(t, m)
-	raw := Presets[slices.IndexFunc(Presets, func(p Preset) bool { return p.Name == Raw })].Reading
+	raw, _ := preprocess.Of(preprocess.Raw)
 	engines(t, func(t *testing.T, on opener) {
 		n := open(t, path, "")
 		if !n.Bytes() {
 			t.Error("it is not of bytes")
 		}
-		for k, v := range featuresOf(t, on, n, raw) {
+		for k, v := range featuresOf(t, on, n, raw.Reading) {
 			want := make([]float64, 3)
 			for i, b := range image(k) {
 				want[i%3] += float64(b) / 255 / 32 / 32

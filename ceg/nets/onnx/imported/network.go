@@ -333,7 +333,7 @@ func (n *Network) shape() error {
 }
 
 // Bytes reports whether images are bytes from 0 to 255: the network preprocesses them itself, as
-// the preset Raw.
+// [preprocess.Raw].
 func (n *Network) Bytes() bool { return n.kind == onnxpb.Uint8 }
 
 // Side returns the side of images: the file's, or the requested one if the file permits any.

@@ -1,4 +1,6 @@
-package imported
+// Package preprocess says how networks from files want their images, which such a file does not
+// contain: the [Presets] of their authors, and Hugging Face's preprocessor_config.json ([Read]).
+package preprocess
 
 import (
 	"encoding/json"
@@ -49,8 +51,8 @@ var Presets = []Preset{
 // from 0 to 255.
 const Raw = "raw"
 
-// PresetOf returns the preset of a name.
-func PresetOf(name string) (p Preset, ok bool) {
+// Of returns the preset of a name.
+func Of(name string) (p Preset, ok bool) {
 	i := slices.IndexFunc(Presets, func(p Preset) bool { return p.Name == name })
 	if i < 0 {
 		return p, false
@@ -110,20 +112,20 @@ type preprocessor struct {
 	Flip      bool      `json:"do_flip_channel_order"`
 }
 
-// PreprocessorFile is the file of [ReadPreprocessor].
-const PreprocessorFile = "preprocessor_config.json"
+// File is the file of [Read].
+const File = "preprocessor_config.json"
 
-// ReadPreprocessor reads preprocessor_config.json in the folder of a network, or in its parent
+// Read reads preprocessor_config.json in the folder of a network, or in its parent
 // if the folder is called onnx; path is empty if there is none. size is the side of the
 // network's images. Unsupported content is an error.
-func ReadPreprocessor(network string) (path string, size int, r datasets.Reading, err error) {
+func Read(network string) (path string, size int, r datasets.Reading, err error) {
 	dir := filepath.Dir(network)
 	dirs := []string{dir}
 	if abs, err := filepath.Abs(dir); err == nil && filepath.Base(abs) == "onnx" {
 		dirs = append(dirs, filepath.Dir(abs))
 	}
 	for _, dir := range dirs {
-		path = filepath.Join(dir, PreprocessorFile)
+		path = filepath.Join(dir, File)
 		b, err := regular.Read(path, 1<<20)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

@@ -1,4 +1,4 @@
-package imported
+package preprocess
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 )
 
 // A preprocessor_config.json says what Hugging Face's image processors do by it.
-func TestReadPreprocessor(t *testing.T) {
+func TestRead(t *testing.T) {
 	const half = `"image_mean": [0.5, 0.5, 0.5], "image_std": [0.5, 0.5, 0.5]`
 	halved := func(short int, f rgb.Filter) datasets.Reading {
 		return datasets.Reading{Short: short, Filter: f, Mean: halves, Std: halves}
@@ -45,9 +45,9 @@ func TestReadPreprocessor(t *testing.T) {
 	} {
 		dir := filepath.Join(t.TempDir(), "onnx")
 		fatal.If(t, os.Mkdir(dir, 0o777))
-		file := filepath.Join(filepath.Dir(dir), PreprocessorFile)
+		file := filepath.Join(filepath.Dir(dir), File)
 		fatal.If(t, os.WriteFile(file, []byte(text), 0o666))
-		path, size, r, err := ReadPreprocessor(filepath.Join(dir, "model.onnx"))
+		path, size, r, err := Read(filepath.Join(dir, "model.onnx"))
 		if want.err != "" {
 			if err == nil || !strings.Contains(err.Error(), want.err) || !strings.Contains(err.Error(), file) {
 				t.Errorf("%s: %v, want %s", text, err, want.err)
