@@ -31,7 +31,7 @@ func (r *run) startCampaign(o Options) error {
 			return err
 		}
 	}
-	if r.explorer, err = newExplorer(r.c, r.campaign, r.voice); err != nil {
+	if r.explorer, err = newExplorer(r.c, r.campaign, r.reporter); err != nil {
 		return err
 	}
 	r.explorer.shared = o.Shared

@@ -47,7 +47,7 @@ func (r *run) addEngine(before []result.Engine, now result.Engine) {
 		if last == now {
 			return
 		}
-		r.voice.say("the epochs before were computed by %s, these are by %s", last, now)
+		r.reporter.say("the epochs before were computed by %s, these are by %s", last, now)
 	}
 	r.engines = append(r.engines, now)
 }

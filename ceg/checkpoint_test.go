@@ -15,7 +15,7 @@ import (
 )
 
 func TestResumingOnAnotherEngineIsRecorded(t *testing.T) {
-	r := &run{voice: newVoice(nil, 5)}
+	r := &run{reporter: newReporter(nil, 5)}
 	var tr trainer.Trainer
 	resume := func(epoch int, s engine.Settings) {
 		tr.Backend.Settings = s

@@ -43,14 +43,14 @@ func embed(ctx context.Context, o Options, target bool) (*Embedding, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{c: c, voice: newVoice(o.Observe, c.Schedule.Epochs)}
+	r := &run{c: c, reporter: newReporter(o.Observe, c.Schedule.Epochs)}
 	r.c.Data.Views = 0 // which is for training
 	defer r.close()
 	if err := r.startCampaign(o); err != nil {
 		return nil, err
 	}
 	if !checkpoint.Exists(o.Dir) { // before images are decoded
-		return nil, checkpoint.Missing(o.Dir, c)
+		return nil, checkpoint.Missing(o.Dir)
 	}
 	if err := r.newTrainer(o); err != nil {
 		return nil, err

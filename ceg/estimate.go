@@ -90,7 +90,7 @@ func (r *run) repeatable() bool {
 // images are not used either.
 func (r *run) refit(ctx context.Context, l known, x *artifact.Crossed) audit.Fit {
 	p, data := r.campaign, r.campaign.Data
-	tell, done := r.voice.progress("estimating the accuracy"), 0
+	tell, done := r.reporter.progress("estimating the accuracy"), 0
 	distinct := map[int]bool{}
 	for _, d := range l.Domains {
 		distinct[d] = true
@@ -123,7 +123,7 @@ func (r *run) refit(ctx context.Context, l known, x *artifact.Crossed) audit.Fit
 				add(&subsets.Unlabelled, i)
 			}
 		}
-		t, err := r.again(names)
+		t, err := r.newTrainerFor(names)
 		if err != nil {
 			return nil, err
 		}

@@ -33,25 +33,25 @@ func (e Event) Over() float64 {
 	return float64(e.Epoch) + float64(e.Step)/float64(max(1, e.Steps))
 }
 
-// voice tells an observer what a run does.
-type voice struct {
+// reporter tells an observer what a run does.
+type reporter struct {
 	observer func(Event)
 	last     Event
 }
 
-func newVoice(observer func(Event), epochs int) *voice {
-	return &voice{observer, Event{Epochs: epochs, TargetAcc: math.NaN(), ValAcc: math.NaN()}}
+func newReporter(observer func(Event), epochs int) *reporter {
+	return &reporter{observer, Event{Epochs: epochs, TargetAcc: math.NaN(), ValAcc: math.NaN()}}
 }
 
 // tell sends the last event.
-func (v *voice) tell() {
+func (v *reporter) tell() {
 	if v.observer != nil {
 		v.observer(v.last)
 	}
 }
 
 // say sends a line.
-func (v *voice) say(format string, args ...any) {
+func (v *reporter) say(format string, args ...any) {
 	if v.observer != nil {
 		e := v.last
 		e.Message = fmt.Sprintf(format, args...)
@@ -60,7 +60,7 @@ func (v *voice) say(format string, args ...any) {
 }
 
 // progress returns a callback that reports a share of work now and then.
-func (v *voice) progress(what string) func(done, total int) {
+func (v *reporter) progress(what string) func(done, total int) {
 	var last time.Time
 	return func(done, total int) {
 		if done == total || time.Since(last) > 2*time.Second {

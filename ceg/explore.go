@@ -40,23 +40,23 @@ type explorer struct {
 	g     config.Generalization
 	space cluster.Space
 	// epochs is the number of epochs of the run.
-	epochs int
-	seed   uint64
-	voice  *voice
+	epochs   int
+	seed     uint64
+	reporter *reporter
 }
 
 // reliableSet holds examples and their pseudo-labels.
 type reliableSet struct{ examples, labels []int }
 
 // newExplorer makes the explorer of a config, with nothing to look with.
-func newExplorer(c Config, p *acquire.Campaign, v *voice) (*explorer, error) {
+func newExplorer(c Config, p *acquire.Campaign, v *reporter) (*explorer, error) {
 	strategy, err := c.Exploration.QueryStrategy(c.Seed, p.ClassCount())
 	if err != nil {
 		return nil, err
 	}
 	initial, err := c.Exploration.InitialStrategy(c.Seed, p.ClassCount())
 	return &explorer{campaign: p, strategy: strategy, initial: initial, exploration: c.Exploration, blank: c.Network.Weights == nil && c.Network.Name != config.Linear, mixes: objective.New(c).Uses(objective.Reliable), g: c.Generalization,
-		space: c.Exploration.Space(), epochs: c.Schedule.Epochs, seed: c.Seed, voice: v}, err
+		space: c.Exploration.Space(), epochs: c.Schedule.Epochs, seed: c.Seed, reporter: v}, err
 }
 
 // view is what the networks say about the pool as it is, once somebody wants to know.
@@ -195,7 +195,7 @@ func (x *explorer) choose(what string, s active.Strategy, c *active.Candidates, 
 	}
 	for _, note := range notes {
 		if note != "" {
-			x.voice.say("%s: %s", what, note)
+			x.reporter.say("%s: %s", what, note)
 		}
 	}
 	picks, err := s.Query(c, n, r)

@@ -34,7 +34,7 @@ func (x *explorer) labelInitial(ctx context.Context) ([]result.Query, error) {
 	var features, have cluster.Matrix // of f.IDs and f.Existing
 	if looks {
 		if x.blank {
-			x.voice.say("initial labels by %s: the network starts from random weights, so its features say little; uniform is about as good", s.Name())
+			x.reporter.say("initial labels by %s: the network starts from random weights, so its features say little; uniform is about as good", s.Name())
 		}
 		pu, err := x.look(ctx, p.Examples(f.IDs))
 		if err != nil {

@@ -14,10 +14,10 @@ import (
 	"github.com/ledg-go/ledg/datasets/seed"
 )
 
-// keep writes the artifact by which the run can be used and evaluated without its images; the
+// writeArtifact writes the artifact by which the run can be used and evaluated without its images; the
 // networks process every image once. A run on features with a measured target writes none: its
 // features are in their file, and studies make thousands of such runs.
-func (r *run) keep(ctx context.Context, o Options) error {
+func (r *run) writeArtifact(ctx context.Context, o Options) error {
 	if _, ok := r.campaign.Data.Features(); ok && r.evaluator.KnowsTarget() {
 		return nil
 	}

@@ -32,7 +32,7 @@ import (
 // checkpoint.
 type run struct {
 	c         Config
-	voice     *voice
+	reporter  *reporter
 	campaign  *acquire.Campaign
 	evaluator evaluate.Evaluator
 	examples  *examples.Set
@@ -41,11 +41,11 @@ type run struct {
 	explorer  *explorer
 	// parted is the network in two parts; the front has computed the views.
 	parted nets.Parted
-	// again makes networks with new weights for the given source domains, on the same backend and
+	// newTrainerFor makes networks with new weights for the given source domains, on the same backend and
 	// examples. Its caller closes the Learner alone.
-	again func(domains []string) (*trainer.Trainer, error)
-	// network are the files of a network from a file.
-	network []string
+	newTrainerFor func(domains []string) (*trainer.Trainer, error)
+	// networkFiles are the files of a network from a file.
+	networkFiles []string
 
 	epoch, steps int
 	reliable     reliableSet
@@ -65,7 +65,7 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 			return nil, err
 		}
 	}
-	r := &run{c: c, voice: newVoice(o.Observe, c.Schedule.Epochs)}
+	r := &run{c: c, reporter: newReporter(o.Observe, c.Schedule.Epochs)}
 	defer func() {
 		if err != nil {
 			r.close()
@@ -81,7 +81,7 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 	if err != nil {
 		return nil, err
 	}
-	begun := result.Begun(o.Dir)
+	started := result.Started(o.Dir)
 	if err := r.openFolder(o); err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func newRun(ctx context.Context, c Config, o Options) (_ *run, err error) {
 			return nil, err
 		}
 	}
-	if !begun {
+	if !started {
 		r.introduce(notes)
 	}
 	if err := r.prepareExamples(ctx, o); err != nil {
@@ -154,7 +154,7 @@ func (r *run) openFolder(o Options) (err error) {
 	if r.folder, err = result.Open(o.Dir, r.c, o.place(), o.Resume); err != nil {
 		return err
 	}
-	if err := r.folder.KeepNetwork(r.network); err != nil {
+	if err := r.folder.KeepNetwork(r.networkFiles); err != nil {
 		return err
 	}
 	userLabels, err := examples.UserLabels(r.c.Data, o.Dir, o.Labels, o.Columns)
@@ -213,7 +213,7 @@ func (r *run) newTrainer(o Options) error {
 		return err
 	}
 	if backbone.Graph != nil {
-		r.network = backbone.Graph.Files()
+		r.networkFiles = backbone.Graph.Files()
 	}
 	options := model.LearnerOptions(backbone, c, len(p.Data.Classes), p.DomainCount())
 	if c.Data.Views > 0 {
@@ -230,7 +230,7 @@ func (r *run) newTrainer(o Options) error {
 		return err
 	}
 	r.trainer.Groups, r.explorer.look = p.Data.Groups, r.trainer.Predict
-	r.again = func(domains []string) (*trainer.Trainer, error) {
+	r.newTrainerFor = func(domains []string) (*trainer.Trainer, error) {
 		options.Domains = len(domains)
 		t, err := trainer.New(c, b, options)
 		if err != nil {
@@ -245,7 +245,7 @@ func (r *run) newTrainer(o Options) error {
 // prepareExamples opens the examples.
 func (r *run) prepareExamples(ctx context.Context, o Options) (err error) {
 	start := time.Now()
-	if r.examples, err = examples.Prepare(ctx, r.c.Data, r.campaign.Data, o.CacheDir, o.Shared, r.voice.progress("preparing images")); err != nil {
+	if r.examples, err = examples.Prepare(ctx, r.c.Data, r.campaign.Data, o.CacheDir, o.Shared, r.reporter.progress("preparing images")); err != nil {
 		return err
 	}
 	if err := r.examples.Standardise(ctx, r.campaign.Places); err != nil {
@@ -281,12 +281,12 @@ func (r *run) close() {
 // introduce names the backend, and says that a strategy has nothing to choose, when a run begins.
 func (r *run) introduce(notes []string) {
 	if x := r.c.Exploration; !r.campaign.HasQueries() && x.Strategy != (active.Uniform{}).Name() {
-		r.voice.say("all labels are drawn at random before training, so %s chooses none; with --timing published or early it does", x.Strategy)
+		r.reporter.say("all labels are drawn at random before training, so %s chooses none; with --timing published or early it does", x.Strategy)
 	}
 	b := r.trainer.Backend
 	for _, line := range slices.Concat([]string{b.Description, b.Notice}, r.campaign.Data.GroupNotes(r.evaluator.Truth), notes) {
 		if line != "" {
-			r.voice.say("%s", line)
+			r.reporter.say("%s", line)
 		}
 	}
 }
@@ -311,7 +311,7 @@ func finished(ctx context.Context, c Config, o Options) (*result.Result, error) 
 			return nil, err
 		}
 		if n > 0 {
-			newVoice(o.Observe, c.Schedule.Epochs).say("labels of %d images have come or changed since the run ended, and it has not trained with them: %s makes another that does",
+			newReporter(o.Observe, c.Schedule.Epochs).say("labels of %d images have come or changed since the run ended, and it has not trained with them: %s makes another that does",
 				n, shell.Line("ledg", "extend", o.Dir))
 		}
 	}

@@ -24,7 +24,7 @@ func (r *run) setPeople(o Options) error {
 		return err
 	}
 	for _, note := range notes {
-		r.voice.say("%s", note)
+		r.reporter.say("%s", note)
 	}
 	if err := r.campaign.SetOracle(people); err != nil {
 		return err

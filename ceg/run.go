@@ -37,7 +37,7 @@ func Run(ctx context.Context, c Config, o Options) (*result.Result, error) {
 		if !o.Wait || !errors.As(err, &awaiting) {
 			return res, err
 		}
-		newVoice(o.Observe, c.Schedule.Epochs).say("%v", awaiting)
+		newReporter(o.Observe, c.Schedule.Epochs).say("%v", awaiting)
 		if o.Ready != nil { // a resumed run is not opened before its labels are there
 			o.Ready()
 		}
@@ -58,7 +58,7 @@ func runOn(ctx context.Context, c Config, o Options) (*result.Result, error) {
 		return nil, err
 	}
 	defer r.close()
-	if err := r.begin(ctx, o); err != nil {
+	if err := r.start(ctx, o); err != nil {
 		return nil, err
 	}
 	for r.epoch < c.Schedule.Epochs {
@@ -70,15 +70,15 @@ func runOn(ctx context.Context, c Config, o Options) (*result.Result, error) {
 			return nil, fmt.Errorf("epoch %d: %w", r.epoch, err)
 		}
 	}
-	if err := r.keep(ctx, o); err != nil {
+	if err := r.writeArtifact(ctx, o); err != nil {
 		return nil, err
 	}
 	return r.finish()
 }
 
-// begin brings the run into the state of its checkpoint. Without one it labels the
+// start brings the run into the state of its checkpoint. Without one it labels the
 // initial examples and saves the first.
-func (r *run) begin(ctx context.Context, o Options) error {
+func (r *run) start(ctx context.Context, o Options) error {
 	saved, ok, err := r.load()
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (r *run) begin(ctx context.Context, o Options) error {
 		if err := r.restore(r.folder.File(checkpoint.File), saved); err != nil {
 			return err
 		}
-		r.voice.say("resumed after %d of %d epochs", r.epoch, r.c.Schedule.Epochs)
+		r.reporter.say("resumed after %d of %d epochs", r.epoch, r.c.Schedule.Epochs)
 	} else {
 		queries, err := r.explorer.labelInitial(ctx)
 		if err != nil {
@@ -193,7 +193,7 @@ func (r *run) sync() (came []result.Query, err error) {
 	if len(came) == 0 && changed == 0 && gone == 0 {
 		return came, err
 	}
-	r.voice.say("%s", changes(len(came), changed, gone, r.campaign.LabelledCount()))
+	r.reporter.say("%s", changes(len(came), changed, gone, r.campaign.LabelledCount()))
 	// Images that were unlabelled when the reliable set was chosen may be labelled now.
 	reliable := r.reliable.examples[:0:0]
 	var pseudo []int
@@ -226,12 +226,12 @@ func (r *run) generalize(ctx context.Context) (rec result.Record, came []result.
 	if len(pools.Reliable.Views) > 0 {
 		rec.Reliable = r.evaluator.Reliable(r.reliable.examples, r.reliable.labels)
 	}
-	e := &r.voice.last
+	e := &r.reporter.last
 	e.Epoch, e.Labelled = r.epoch, rec.Labels
 	sum, err := r.trainer.Epoch(ctx, r.epoch, r.steps, pools, func(s trainer.Step) {
 		r.evaluator.PseudoLabels(&rec.PseudoLabel, s.Unlabelled, s.Labels, s.Sure)
 		e.Step, e.Steps, e.Loss = s.Number, s.Of, s.Loss
-		r.voice.tell()
+		r.reporter.tell()
 	})
 	if err != nil {
 		return rec, nil, err
@@ -270,12 +270,12 @@ func (r *run) classify(ctx context.Context, list []int, fn func(n int, logits []
 
 // tellDone tells that an epoch is complete.
 func (r *run) tellDone(rec result.Record) {
-	e := &r.voice.last
+	e := &r.reporter.last
 	if rec.Evaluated() {
 		e.TargetAcc, e.ValAcc = share(rec.Target()), share(rec.SourceVal())
 	}
 	e.Done = true
-	r.voice.tell()
+	r.reporter.tell()
 	e.Done = false
 }
 

@@ -81,7 +81,7 @@ func newMany(b *testing.B, n, dim int) *many {
 	p := fatal.Get(acquire.New(c, data))(b)
 	fatal.If(b, p.SetOracle(acquire.Simulated(p, truth.Class)))
 	m.truth = truth
-	m.explorer = fatal.Get(newExplorer(c, p, newVoice(nil, c.Schedule.Epochs)))(b)
+	m.explorer = fatal.Get(newExplorer(c, p, newReporter(nil, c.Schedule.Epochs)))(b)
 	m.look = m.predictions
 	fatal.Get(m.labelInitial(b.Context()))(b)
 	return m

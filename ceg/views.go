@@ -101,7 +101,7 @@ func (r *run) viewsFile(ctx context.Context, o Options, x *model.Extractor, pixe
 		return path, err
 	}
 	return path, embedding.Write(ctx, path, r.campaign.Data, r.evaluator.Truth, x, embedding.Options{
-		Size: d.ImageSize, Views: d.Views, Seed: d.SplitSeed, Origin: origin, Progress: r.voice.progress("computing views of the frozen part of the network"),
+		Size: d.ImageSize, Views: d.Views, Seed: d.SplitSeed, Origin: origin, Progress: r.reporter.progress("computing views of the frozen part of the network"),
 	})
 }
 

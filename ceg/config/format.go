@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/json/jsontext"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
-	"strconv"
+	"strings"
 )
 
 // Format is the format version of config.json. A run's config.json and result.json and a study's
@@ -58,10 +60,35 @@ func (c Config) Identity() ([]byte, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	if err := writeIdentity(&b, jsontext.NewDecoder(bytes.NewReader(data)), ""); err != nil {
-		return nil, err
+	d, e := jsontext.NewDecoder(bytes.NewReader(data)), jsontext.NewEncoder(&b, jsontext.PreserveRawStrings(true))
+	for {
+		token, err := d.ReadToken()
+		if errors.Is(err, io.EOF) {
+			return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		token = token.Clone()
+		var value jsontext.Value
+		kind, n := d.StackIndex(d.StackDepth())
+		if name := kind == jsontext.KindBeginObject && n%2 == 1; name && d.PeekKind() != jsontext.KindBeginObject { // objects are never left out
+			if value, err = d.ReadValue(); err != nil {
+				return nil, err
+			}
+			if omitted(strings.ReplaceAll(string(d.StackPointer())[1:], "/", "."), string(value)) {
+				continue
+			}
+		}
+		if err := e.WriteToken(token); err != nil {
+			return nil, err
+		}
+		if value != nil {
+			if err := e.WriteValue(value); err != nil {
+				return nil, err
+			}
+		}
 	}
-	return b.Bytes(), nil
 }
 
 // omitted reports whether an identity omits a setting with this JSON value.
@@ -72,46 +99,4 @@ func omitted(path, value string) bool {
 		}
 	}
 	return false
-}
-
-// writeIdentity writes the JSON object that is next in d, whose fields are called prefix and their
-// name.
-func writeIdentity(b *bytes.Buffer, d *jsontext.Decoder, prefix string) error {
-	if _, err := d.ReadToken(); err != nil {
-		return err
-	}
-	b.WriteByte('{')
-	first := true
-	for d.PeekKind() != jsontext.KindEndObject {
-		token, err := d.ReadToken()
-		if err != nil {
-			return err
-		}
-		key := token.String()
-		name := prefix + key
-		object := d.PeekKind() == jsontext.KindBeginObject // objects are never left out
-		var value jsontext.Value
-		if !object {
-			if value, err = d.ReadValue(); err != nil {
-				return err
-			}
-			if omitted(name, string(value)) {
-				continue
-			}
-		}
-		if !first {
-			b.WriteByte(',')
-		}
-		first = false
-		b.WriteString(strconv.Quote(key))
-		b.WriteByte(':')
-		if !object {
-			b.Write(value)
-		} else if err := writeIdentity(b, d, name+"."); err != nil {
-			return err
-		}
-	}
-	_, err := d.ReadToken()
-	b.WriteByte('}')
-	return err
 }

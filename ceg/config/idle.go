@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg/active"
@@ -35,18 +34,6 @@ func (s Spec) Idle(c Config) string {
 	if idle == nil {
 		return ""
 	}
-	by := "drawn at random"
-	if c.Exploration.Initial != "" {
-		by = "chosen by exploration.initial " + c.Exploration.Initial
-	}
-	does := "does"
-	if len(idle) > 1 {
-		does = "do"
-	}
-	instead := "early or published queries some later"
-	if c.Schedule.Timing != Once { // which has no epoch for a later query
-		instead = "more epochs (schedule.epochs) leave time for later queries"
-	}
-	return fmt.Sprintf("%s %s nothing here: all labels are queried before training (schedule.timing %s) and %s; %s",
-		strings.Join(slices.Compact(idle), " and "), does, c.Schedule.Timing, by, instead)
+	return fmt.Sprintf("no effect of %s: all labels are queried before training (schedule.timing %s, schedule.epochs %d)",
+		strings.Join(idle, " and "), c.Schedule.Timing, c.Schedule.Epochs)
 }

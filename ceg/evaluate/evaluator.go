@@ -131,7 +131,7 @@ func (v Evaluator) ValLabels() (n int) {
 }
 
 // ArgMax returns the index of the largest value, the first of equals.
-func ArgMax(v []float32) int {
+func ArgMax[F float32 | float64](v []F) int {
 	best := 0
 	for i, x := range v {
 		if x > v[best] {

@@ -27,11 +27,8 @@ type Entry struct {
 	Code string
 }
 
-// registered holds the objectives that the program registered, by name.
-var registered struct {
-	sync.Mutex
-	entries map[string]Entry
-}
+// registered holds the entries of the objectives that the program registered, by name.
+var registered sync.Map
 
 // Register makes an objective available in this program under its name, like the
 // built-in ones: in configs, presets, studies, tables and methods. STRATEGY+NAME is a method, and
@@ -74,12 +71,7 @@ func RegisterEntry(e Entry, values ...any) error {
 	if err := registry.Add("objective", e.Name); err != nil {
 		return err
 	}
-	registered.Lock()
-	defer registered.Unlock()
-	if registered.entries == nil {
-		registered.entries = map[string]Entry{}
-	}
-	registered.entries[e.Name] = e
+	registered.Store(e.Name, e)
 	config.AddObjective(config.Objective{
 		Name: e.Name, Line: cmp.Or(e.Line, "registered by this program"), Citation: cmp.Or(e.Citation, "-"), Code: e.Code,
 		Reduced: e.Reduced, Confidence: e.Confident, Pixels: o.Images, OwnHeads: o.Test != nil, Fits: o.Fit != nil,
@@ -94,8 +86,9 @@ func builder(name string) (build func(c config.Config) Objective, ok bool) {
 	if build, ok = builders[name]; ok {
 		return build, true
 	}
-	registered.Lock()
-	defer registered.Unlock()
-	e, ok := registered.entries[name]
-	return e.New, ok
+	e, ok := registered.Load(name)
+	if !ok {
+		return nil, false
+	}
+	return e.(Entry).New, true
 }

@@ -93,7 +93,7 @@ func TestCalibrateWithoutATarget(t *testing.T) {
 	card := filepath.Join(t.TempDir(), "m.onnx")
 	fatal.Get(predict.ExportONNX(ceg.Options{Dir: dir}, card, onnx.Float32))(t)
 	text := content(t, strings.TrimSuffix(card, ".onnx")+".md")
-	for _, want := range []string{"All domains were trained on.", "Labels: 108, the data set's own classes. Round 0 was drawn at random before training.", "No label of a target domain is known", "| last epoch | 1 | 10.00 % |"} {
+	for _, want := range []string{"All domains were trained on.", "Labels: 108, the data set's own classes. Round 0, before training: Random.", "No label of a target domain is known", "| last epoch | 1 | 10.00 % |"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in the card:\n%s", want, text)
 		}

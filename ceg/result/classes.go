@@ -95,8 +95,8 @@ func (c Confusion) Classes() ClassTallies {
 	return list
 }
 
-// validate reports what keeps it from being a matrix of counts.
-func (c Confusion) validate() error {
+// Validate returns an error unless it is a square matrix of counts.
+func (c Confusion) Validate() error {
 	for i, row := range c {
 		if len(row) != len(c) {
 			return fmt.Errorf("row %d of the confusion has %d columns for %d classes", i, len(row), len(c))
@@ -154,7 +154,7 @@ func (a Accuracy) validate() error {
 	if a.Confusion == nil {
 		return nil
 	}
-	if err := a.Confusion.validate(); err != nil {
+	if err := a.Confusion.Validate(); err != nil {
 		return fmt.Errorf("accuracy of %s %s: %w", a.Domain, a.Split, err)
 	}
 	list := a.Confusion.Classes()

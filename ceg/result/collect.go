@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing/fstest"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -121,8 +122,10 @@ func (c collection) files(name string) (fs.FS, error) {
 		records.Write(r)
 		records.WriteByte('\n')
 	}
-	f := memory{ConfigFile: string(l.Config), ResultFile: string(l.Result), RecordsFile: records.String(), DoneFile: ""}
-	maps.Copy(f, l.Texts)
+	f := fstest.MapFS{ConfigFile: {Data: l.Config}, ResultFile: {Data: l.Result}, RecordsFile: {Data: records.Bytes()}, DoneFile: {}}
+	for name, text := range l.Texts {
+		f[name] = &fstest.MapFile{Data: []byte(text)}
+	}
 	return f, nil
 }
 

@@ -1,7 +1,6 @@
 package result
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -117,48 +116,35 @@ func Open(path string, c config.Config, p Place, resume bool) (_ *Dir, err error
 		if err := sameConfig(old, c); err != nil {
 			return nil, fmt.Errorf("%w: %s: %w", ErrForeign, filepath.Join(path, ConfigFile), err)
 		}
-		if Finished(os.DirFS(path)) {
-			return nil, fmt.Errorf("%s: %w", path, ErrFinished)
-		}
-		if begun, err := hasBesides(path, ConfigFile, PlaceFile); err != nil {
+		if err := started(path); err != nil && !(resume && errors.Is(err, ErrUnfinished)) {
 			return nil, err
-		} else if begun != "" && !resume {
-			return nil, fmt.Errorf("%s: %w", path, ErrUnfinished)
 		}
 	}
 	return d, d.write(func() error { return removeTemps(path) })
 }
 
-// CheckNew returns an error if a new run cannot begin in a folder: ErrFinished, ErrUnfinished,
-// ErrForeign, or that nothing can be written there. It leaves nothing behind.
+// CheckNew returns an error if a new run cannot begin in a folder: ErrFinished, ErrUnfinished or
+// ErrForeign.
 func CheckNew(path string) error {
-	if err := refuseStranger(path); errors.Is(err, ErrForeign) {
+	if err := refuseStranger(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(path, ConfigFile)); err == nil {
-		if Finished(os.DirFS(path)) {
-			return fmt.Errorf("%s: %w", path, ErrFinished)
-		}
-		if begun, err := hasBesides(path, ConfigFile, PlaceFile); err != nil || begun != "" {
-			return cmp.Or(err, fmt.Errorf("%s: %w", path, ErrUnfinished))
-		}
+	if _, err := os.Stat(filepath.Join(path, ConfigFile)); err != nil {
 		return nil
 	}
-	there, err := filepath.Abs(path)
-	if err != nil {
-		return err
+	return started(path)
+}
+
+// started returns ErrFinished or ErrUnfinished if the run in a folder has results.
+func started(path string) error {
+	if Finished(os.DirFS(path)) {
+		return fmt.Errorf("%s: %w", path, ErrFinished)
 	}
-	for {
-		if _, err := os.Lstat(there); err == nil || filepath.Dir(there) == there {
-			break
-		}
-		there = filepath.Dir(there)
+	found, err := hasBesides(path, ConfigFile, PlaceFile)
+	if err == nil && found != "" {
+		err = fmt.Errorf("%s: %w", path, ErrUnfinished)
 	}
-	f, err := os.CreateTemp(there, ".ledg-*")
-	if err != nil {
-		return fmt.Errorf("the folder %s cannot be made: %w", path, err)
-	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
+	return err
 }
 
 // sameConfig returns nil if the config in a run's directory says the same as the one
@@ -225,8 +211,8 @@ func removeTemps(path string) error {
 	return nil
 }
 
-// Begun reports whether the folder holds a run that has started.
-func Begun(path string) bool {
+// Started reports whether the folder holds a run that has started.
+func Started(path string) bool {
 	_, err := os.Stat(filepath.Join(path, lockFile))
 	return err == nil
 }

@@ -3,6 +3,7 @@ package result
 import (
 	"bytes"
 	"encoding/json"
+	"encoding/json/jsontext"
 	"fmt"
 )
 
@@ -57,27 +58,25 @@ func (l Losses) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads an object of numbers and keeps its order. A repeated name is an error.
 func (l *Losses) UnmarshalJSON(data []byte) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+	d := jsontext.NewDecoder(bytes.NewReader(data))
+	if t, err := d.ReadToken(); err != nil || t.Kind() != jsontext.KindBeginObject {
 		return fmt.Errorf("loss: want an object, got %.40q", data)
 	}
 	list := Losses{}
-	seen := map[string]bool{}
-	for d.More() {
-		key, err := d.Token()
+	for d.PeekKind() != jsontext.KindEndObject {
+		token, err := d.ReadToken()
 		if err != nil {
-			return err
+			return fmt.Errorf("loss: %w", err)
 		}
-		name := key.(string) // a key of an object
-		var v *float64
-		if err := d.Decode(&v); err != nil {
+		name := token.String()
+		if token, err = d.ReadToken(); err != nil || token.Kind() != jsontext.KindNumber {
+			return fmt.Errorf("loss %s: want a number", name)
+		}
+		v, err := token.Float()
+		if err != nil {
 			return fmt.Errorf("loss %s: %w", name, err)
 		}
-		if v == nil || seen[name] {
-			return fmt.Errorf("loss %s: it is null or there twice", name)
-		}
-		seen[name] = true
-		list = append(list, Term{name, *v})
+		list = append(list, Term{name, v})
 	}
 	*l = list
 	return nil

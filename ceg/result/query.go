@@ -2,6 +2,7 @@ package result
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/regular"
@@ -192,30 +194,23 @@ func Rows(ids []string, queries []Query) ([]int, error) {
 }
 
 // Chosen describes in a few sentences how a run's labels were selected: initial is the strategy
-// before training, empty for random, and strategy the one in later rounds. given is the number of
-// labels that were not queried.
+// before training, empty for random, and strategy the one in later rounds. unqueried is the number
+// of labels that were not queried.
 func Chosen(queries []Query, unqueried int, initial, strategy string) string {
-	before := 0
+	later := 0
 	for _, q := range queries {
-		if q.Round == 0 {
-			before++
-		}
+		later += min(q.Round, 1)
 	}
 	var text []string
-	if unqueried > 0 {
-		text = append(text, fmt.Sprintf("%d labels were added without a query.", unqueried))
+	say := func(n int, format string, args ...any) {
+		if n > 0 {
+			text = append(text, fmt.Sprintf(format, args...))
+		}
 	}
-	switch {
-	case before <= unqueried:
-	case initial == "":
-		text = append(text, "Round 0 was drawn at random before training.")
-	default:
-		name, _ := config.SelectionName(initial)
-		text = append(text, "Round 0, before training: "+name+".")
-	}
-	if later := len(queries) - before; later > 0 {
-		name, _ := config.SelectionName(strategy)
-		text = append(text, fmt.Sprintf("Later rounds, %d labels: %s.", later, name))
-	}
+	first, _ := config.SelectionName(cmp.Or(initial, active.Uniform{}.Name()))
+	name, _ := config.SelectionName(strategy)
+	say(unqueried, "%d labels were added without a query.", unqueried)
+	say(len(queries)-later-unqueried, "Round 0, before training: %s.", first)
+	say(later, "Later rounds, %d labels: %s.", later, name)
 	return strings.Join(text, " ")
 }

@@ -2,17 +2,13 @@ package result
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"encoding/json/jsontext"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"reflect"
-	"slices"
 	"strings"
-	"sync"
 
 	"github.com/ledg-go/ledg/datasets/regular"
 )
@@ -82,108 +78,31 @@ func Decode(data []byte, v any) error {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return fmt.Errorf("there is more after the JSON value, at byte %d", d.InputOffset())
 	}
-	path, err := missing(jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)), reflect.TypeOf(v))
-	if err == nil && path != "" {
-		err = fmt.Errorf("missing field %q", path)
+	again, err := encode(v, "")
+	if err != nil || bytes.Equal(bytes.TrimSpace(again), bytes.TrimSpace(data)) { // as it was written
+		return err
 	}
-	return err
+	have := map[jsontext.Pointer]bool{}
+	for _, p := range members(data) {
+		have[p] = true
+	}
+	for _, p := range members(again) {
+		if !have[p] {
+			return fmt.Errorf("missing field %q", strings.ReplaceAll(string(p[1:]), "/", "."))
+		}
+	}
+	return nil
 }
 
-// missing reads a JSON value that was decoded into type t, and returns the path of a field of t,
-// at any depth, that the value does not have; "" if it has all. The error is of the decoder.
-func missing(d *jsontext.Decoder, t reflect.Type) (path string, err error) {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if d.PeekKind() == jsontext.KindNull || reflect.PointerTo(t).Implements(unmarshaler) {
-		return "", d.SkipValue()
-	}
-	switch t.Kind() {
-	case reflect.Struct:
-		return missingOfObject(d, fieldsOf(t))
-	case reflect.Slice, reflect.Array:
-		if k := t.Elem().Kind(); k == reflect.Struct || k == reflect.Pointer {
-			return missingOfArray(d, t.Elem())
+// members lists the pointers to the members of objects, at any depth, of a valid JSON value.
+func members(data []byte) (list []jsontext.Pointer) {
+	d := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	for {
+		if _, err := d.ReadToken(); err != nil {
+			return list // the end
+		}
+		if kind, n := d.StackIndex(d.StackDepth()); kind == jsontext.KindBeginObject && n%2 == 1 { // a name
+			list = append(list, d.StackPointer())
 		}
 	}
-	return "", d.SkipValue()
 }
-
-// missingOfObject is [missing] of a struct with these fields.
-func missingOfObject(d *jsontext.Decoder, fields []field) (path string, err error) {
-	if _, err := d.ReadToken(); err != nil {
-		return "", err
-	}
-	seen := make([]bool, len(fields))
-	for d.PeekKind() != jsontext.KindEndObject {
-		token, err := d.ReadToken()
-		if err != nil {
-			return "", err
-		}
-		name := token.String()
-		i := slices.IndexFunc(fields, func(f field) bool { return f.name == name })
-		if i < 0 {
-			if err := d.SkipValue(); err != nil {
-				return "", err
-			}
-			continue
-		}
-		seen[i] = true
-		switch path, err := missing(d, fields[i].of); {
-		case err != nil:
-			return "", err
-		case strings.HasPrefix(path, "["):
-			return name + path, nil
-		case path != "":
-			return name + "." + path, nil
-		}
-	}
-	for i, f := range fields {
-		if !seen[i] && !f.optional {
-			return f.name, nil
-		}
-	}
-	_, err = d.ReadToken()
-	return "", err
-}
-
-// missingOfArray is [missing] of a slice or array with elements of type t.
-func missingOfArray(d *jsontext.Decoder, t reflect.Type) (path string, err error) {
-	if _, err := d.ReadToken(); err != nil {
-		return "", err
-	}
-	for i := 0; d.PeekKind() != jsontext.KindEndArray; i++ {
-		if path, err := missing(d, t); err != nil || path != "" {
-			return fmt.Sprintf("[%d].%s", i, path), err
-		}
-	}
-	_, err = d.ReadToken()
-	return "", err
-}
-
-// field is a field of a struct as JSON has it.
-type field struct {
-	name     string
-	optional bool // omitempty or omitzero
-	of       reflect.Type
-}
-
-// fieldsByType are the fields of each struct type that was read.
-var fieldsByType sync.Map
-
-func fieldsOf(t reflect.Type) []field {
-	if known, ok := fieldsByType.Load(t); ok {
-		return known.([]field)
-	}
-	var list []field
-	for f := range t.Fields() {
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if f.IsExported() && name != "-" {
-			list = append(list, field{cmp.Or(name, f.Name), strings.Contains(options, "omit"), f.Type})
-		}
-	}
-	fieldsByType.Store(t, list)
-	return list
-}
-
-var unmarshaler = reflect.TypeFor[json.Unmarshaler]()

@@ -232,14 +232,3 @@ func ReadResult(fsys fs.FS, name string) (Result, error) {
 	}
 	return r, nil
 }
-
-// LeftOutNote says how many files were left out, "" for none.
-func (r *Result) LeftOutNote() string {
-	switch r.LeftOut {
-	case 0:
-		return ""
-	case 1:
-		return "1 file was left out of the data set: " + LeftOutFile + " names it."
-	}
-	return fmt.Sprintf("%d files were left out of the data set: %s lists them.", r.LeftOut, LeftOutFile)
-}

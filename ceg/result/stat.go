@@ -1,8 +1,8 @@
 package result
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -112,29 +112,21 @@ keys:
 // over another on the same seeds. Unpaired trials are left out, and a warning counts them.
 // Repeated keys on one side are an error, and so is having no common key.
 func Paired(a, b []Trial) (Difference, error) {
-	byKey := func(side string, trials []Trial) (map[string]float64, error) {
+	byKey := func(trials []Trial) map[string]float64 {
 		m := make(map[string]float64, len(trials))
 		for _, t := range trials {
-			if _, ok := m[t.Key]; ok {
-				return nil, fmt.Errorf("pairing: %s has two trials under %q", side, t.Key)
-			}
 			m[t.Key] = t.Value
 		}
-		return m, nil
+		return m
 	}
-	// Sorted by key, so that the order of the runs does not move the last digit.
-	sorted := slices.SortedFunc(slices.Values(a), func(x, y Trial) int { return cmp.Compare(x.Key, y.Key) })
-	if _, err := byKey("the first side", a); err != nil {
-		return Difference{}, err
-	}
-	partner, err := byKey("the second side", b)
-	if err != nil {
-		return Difference{}, err
+	first, second := byKey(a), byKey(b)
+	if len(first) < len(a) || len(second) < len(b) {
+		return Difference{}, fmt.Errorf("pairing: a side has two trials under one key")
 	}
 	var diffs []float64
-	for _, t := range sorted {
-		if v, ok := partner[t.Key]; ok {
-			diffs = append(diffs, t.Value-v)
+	for _, key := range slices.Sorted(maps.Keys(first)) { // so that the order of the runs does not move the last digit
+		if v, ok := second[key]; ok {
+			diffs = append(diffs, first[key]-v)
 		}
 	}
 	if len(diffs) == 0 {

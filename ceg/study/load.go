@@ -1,8 +1,10 @@
 package study
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -51,11 +53,8 @@ func decode(name string, data []byte) (s Study, root ast.Node, err error) {
 		}
 	}()
 	tokens := lexer.Tokenize(string(data))
-	if line := tooDeep(tokens); line > 0 {
-		return s, nil, fmt.Errorf("%s:%d: more than %d values in each other", name, line, maxNesting)
-	}
-	if line := tooMany(tokens); line > 0 {
-		return s, nil, fmt.Errorf("%s:%d: more than %d keys or items of lists, a study has fewer", name, line, maxKeys)
+	if err := limit(tokens); err != nil {
+		return s, nil, fmt.Errorf("%s:%w", name, err)
 	}
 	file, err := parser.Parse(tokens, 0)
 	if err != nil {
@@ -67,40 +66,27 @@ func decode(name string, data []byte) (s Study, root ast.Node, err error) {
 	case len(file.Docs) == 0 || file.Docs[0].Body == nil:
 		return s, nil, fmt.Errorf("%s: there is no study in it", name)
 	}
-	if err := yaml.UnmarshalWithOptions(data, &s, yaml.Strict()); err != nil {
+	whole := yaml.CustomUnmarshaler(func(seed *uint64, text []byte) (err error) { // the decoder's own cuts fractions off
+		if *seed, err = strconv.ParseUint(string(bytes.TrimSpace(text)), 0, 64); err != nil {
+			return fmt.Errorf("seeds: %s, want whole numbers", text)
+		}
+		return nil
+	})
+	if err := yaml.UnmarshalWithOptions(data, &s, yaml.Strict(), whole); err != nil {
 		return s, nil, yamlError(name, err)
-	}
-	fractions := &fractionalSeeds{}
-	if ast.Walk(fractions, file.Docs[0].Body); fractions.first != nil {
-		at := fractions.first.GetToken()
-		return s, nil, fmt.Errorf("%s:%d: seeds: %s, want whole numbers", name, at.Position.Line, at.Value)
 	}
 	return s, file.Docs[0].Body, nil
 }
 
-// fractionalSeeds finds the first seed with a decimal point, which the decoder would cut off.
-type fractionalSeeds struct{ first ast.Node }
+// The parser has no bounds of its own. maxNesting is how many values of a study may be in each other
+// on a line and the brackets around it. maxKeys is how many keys and items of lists it may have: the
+// time of the parser grows with their square.
+const maxNesting, maxKeys = 64, 5000
 
-// Visit implements ast.Visitor.
-func (f *fractionalSeeds) Visit(n ast.Node) ast.Visitor {
-	if v, ok := n.(*ast.MappingValueNode); ok && v.Key.GetToken().Value == "seeds" {
-		for _, seed := range ast.Filter(ast.FloatType, v.Value) {
-			if f.first == nil {
-				f.first = seed
-			}
-		}
-	}
-	return f
-}
-
-// maxNesting is how many values of a study may be in each other on a line and the brackets
-// around it: the parser has no bound of its own.
-const maxNesting = 64
-
-// tooDeep returns the line where values are nested too deep, 0 if none are. Those that
-// are nested by their indentation are few, as the indentation has to be there.
-func tooDeep(tokens token.Tokens) int {
-	brackets, line, entries := 0, 0, 0
+// limit returns an error, which begins with the line, for values that are nested too deep or too
+// many. Those that are nested by their indentation are few, as the indentation has to be there.
+func limit(tokens token.Tokens) error {
+	brackets, line, entries, keys := 0, 0, 0, 0
 	for _, t := range tokens {
 		if t.Position.Line != line {
 			line, entries = t.Position.Line, 0
@@ -110,31 +96,21 @@ func tooDeep(tokens token.Tokens) int {
 			brackets++
 		case token.SequenceEndType, token.MappingEndType:
 			brackets--
-		case token.SequenceEntryType, token.MappingKeyType:
+		case token.MappingKeyType:
 			entries++
-		}
-		if brackets+entries > maxNesting {
-			return line
-		}
-	}
-	return 0
-}
-
-// maxKeys is how many keys and items of lists a study may have: the time of the parser grows with their square.
-const maxKeys = 5000
-
-// tooMany returns the line of the first key or item too many, 0 if there is none.
-func tooMany(tokens token.Tokens) int {
-	keys := 0
-	for _, t := range tokens {
-		if t.Type == token.MappingValueType || t.Type == token.SequenceEntryType {
+		case token.SequenceEntryType:
+			entries, keys = entries+1, keys+1
+		case token.MappingValueType:
 			keys++
 		}
+		if brackets+entries > maxNesting {
+			return fmt.Errorf("%d: more than %d values in each other", line, maxNesting)
+		}
 		if keys > maxKeys {
-			return t.Position.Line
+			return fmt.Errorf("%d: more than %d keys or items of lists, a study has fewer", line, maxKeys)
 		}
 	}
-	return 0
+	return nil
 }
 
 // yamlError puts file and line before the parser's message.
@@ -146,50 +122,26 @@ func yamlError(name string, err error) error {
 	return fmt.Errorf("%s: %s", name, strings.TrimSpace(err.Error()))
 }
 
-// lineOf returns the line of the deepest node that the path leads to.
-func lineOf(node ast.Node, path []any) int {
-	line := node.GetToken().Position.Line
-	for _, step := range path {
-		var next ast.Node
-		switch key := step.(type) {
-		case string:
-			next, line = entry(node, key, line)
-		case int:
-			if list, ok := resolve(node).(*ast.SequenceNode); ok && key >= 0 && key < len(list.Values) {
-				next = list.Values[key]
-				line = next.GetToken().Position.Line
+// lineOf returns the line of the deepest node that the path leads to, or of its key.
+func lineOf(root ast.Node, path []any) int {
+	for ; len(path) > 0; path = path[:len(path)-1] {
+		b := (&yaml.PathBuilder{}).Root()
+		for _, step := range path {
+			switch step := step.(type) {
+			case string:
+				b = b.Child(step)
+			case int:
+				b = b.Index(uint(step))
 			}
 		}
-		if next == nil {
-			return line
+		n, err := b.Build().FilterNode(root)
+		if err != nil || n == nil {
+			continue
 		}
-		node = next
-	}
-	return line
-}
-
-// entry returns the value under key of a mapping with the key's line, or nil and
-// the line as it was.
-func entry(node ast.Node, key string, line int) (ast.Node, int) {
-	var pairs []*ast.MappingValueNode
-	switch n := resolve(node).(type) {
-	case *ast.MappingNode:
-		pairs = n.Values
-	case *ast.MappingValueNode:
-		pairs = []*ast.MappingValueNode{n}
-	}
-	for _, p := range pairs {
-		if t := p.Key.GetToken(); t.Value == key {
-			return p.Value, t.Position.Line
+		if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 { // whose own token is a colon or a brace
+			n = m.Values[0].Key
 		}
+		return n.GetToken().Position.Line
 	}
-	return nil, line
-}
-
-// resolve goes through an anchor to what it names.
-func resolve(node ast.Node) ast.Node {
-	if a, ok := node.(*ast.AnchorNode); ok {
-		return a.Value
-	}
-	return node
+	return root.GetToken().Position.Line
 }

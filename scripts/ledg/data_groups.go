@@ -55,7 +55,7 @@ Groups from --group or --labels are kept, and joined where their images are dupl
 			}
 			features := d
 			if !ok {
-				file, err := source.embed(cmd, "features", d.Classes, backend, cache, quiet)
+				file, err := source.embed(cmd, d.Classes, backend, cache, quiet)
 				if err != nil {
 					return err
 				}

@@ -224,7 +224,7 @@ func (f *embedFlags) load(cmd *cobra.Command, by datasets.Origin) (*model.Front,
 		for _, note := range front.Loaded.Notes {
 			fmt.Fprintln(stderr, "weights: "+note)
 		}
-		f.Progress = sayWhen(stderr, "features in about %d min", time.Now, countProgress(stderr, "images"))
+		f.Progress = countProgress(stderr, "images")
 	}
 	return front, x, nil
 }

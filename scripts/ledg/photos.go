@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -148,31 +147,27 @@ func (s *photoStep) features(cmd *cobra.Command, f *trainFlags, c config.Config,
 	if err := s.check(c, dir); err != nil {
 		return "", trainError(cmd.Context(), err, dir)
 	}
-	what := "features"
-	if f.page {
-		what = "page"
-	}
-	return f.data.embed(cmd, what, c.Data.Classes, f.backend, f.cache, f.quiet)
+	return f.data.embed(cmd, c.Data.Classes, f.backend, f.cache, f.quiet)
 }
 
 // embed makes the features of the folder of the flags, for a data set with these classes.
-func (f *dataFlags) embed(cmd *cobra.Command, what string, classes []string, backend, cache string, quiet bool) (file string, err error) {
+func (f *dataFlags) embed(cmd *cobra.Command, classes []string, backend, cache string, quiet bool) (file string, err error) {
 	decoding, err := f.decoding()
 	if err != nil {
 		return "", err
 	}
-	file, err = embedPhotos(cmd, f.root, what, photos.Options{By: datasets.Origin{Decoding: decoding, Exclude: f.exclude, Layout: f.layout, SiteRule: f.site},
+	file, err = embedPhotos(cmd, f.root, photos.Options{By: datasets.Origin{Decoding: decoding, Exclude: f.exclude, Layout: f.layout, SiteRule: f.site},
 		Strict: f.strict, FollowLinks: f.followLinks, Group: f.group, Classes: classes, Backend: backend, CacheDir: cache}, quiet)
 	return file, cli.BackendError(err)
 }
 
-// embedPhotos makes the features of the images in a folder, which what needs, such as a page.
-func embedPhotos(cmd *cobra.Command, root, what string, o photos.Options, quiet bool) (file string, err error) {
+// embedPhotos makes the features of the images in a folder.
+func embedPhotos(cmd *cobra.Command, root string, o photos.Options, quiet bool) (file string, err error) {
 	stderr := cmd.ErrOrStderr()
 	o.Say = func(line string) { fmt.Fprintln(stderr, line) }
 	o.Allow = func(question string) bool { return allowed(cmd.InOrStdin(), stderr, question) }
 	if !quiet {
-		o.Progress = sayWhen(stderr, what+" in about %d min; later commands take seconds", time.Now, countProgress(stderr, "images"))
+		o.Progress = countProgress(stderr, "images")
 	}
 	return photos.Embed(cmd.Context(), root, o)
 }
@@ -208,7 +203,7 @@ func extendPhotos(cmd *cobra.Command, x *ceg.Extension, f *trainFlags) (embedded
 			}
 		}
 	}
-	x.Root, err = embedPhotos(cmd, root, "features", photos.Options{By: from, Known: []string{v.Path()}, FollowLinks: from.FollowLinks || x.FollowLinks, Group: c.Data.Group, Classes: classes, Backend: f.backend, CacheDir: f.cache}, f.quiet)
+	x.Root, err = embedPhotos(cmd, root, photos.Options{By: from, Known: []string{v.Path()}, FollowLinks: from.FollowLinks || x.FollowLinks, Group: c.Data.Group, Classes: classes, Backend: f.backend, CacheDir: f.cache}, f.quiet)
 	return true, err
 }
 

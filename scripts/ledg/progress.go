@@ -199,30 +199,3 @@ func countProgress(w io.Writer, things string) func(done, total int) {
 		first = false
 	}
 }
-
-// timed is how long work is measured before its end is estimated.
-const timed = 5 * time.Second
-
-// sayWhen passes the progress of work on to next and, once it was timed, says in one line when the work
-// ends, if that takes a minute or more. line has a place for the number of minutes.
-func sayWhen(w io.Writer, line string, now func() time.Time, next func(done, total int)) func(done, total int) {
-	var p eta.Estimator
-	var begun time.Time
-	return func(done, total int) {
-		t := now()
-		if begun.IsZero() {
-			begun = t
-			p.Begin(t, float64(done))
-		}
-		if left, ok := p.Left(t, float64(done), float64(total)); ok && line != "" && t.Sub(begun) >= timed {
-			if left >= time.Minute {
-				if terminalWidth(w) != nil { // a bar is there
-					fmt.Fprint(cli.Codes(w), "\r\x1b[2K")
-				}
-				fmt.Fprintf(w, line+"\n", int(math.Round(left.Minutes())))
-			}
-			line = ""
-		}
-		next(done, total)
-	}
-}

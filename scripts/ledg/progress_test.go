@@ -80,22 +80,3 @@ func TestProgressBar(t *testing.T) {
 		}
 	}
 }
-
-// When long work ends is said once, after it was timed; what is reused at first does not count.
-func TestSayWhen(t *testing.T) {
-	for _, c := range []struct {
-		total int
-		want  string
-	}{{1000, "page in about 16 min\n"}, {60, ""}} {
-		var b bytes.Buffer
-		at, calls := &clock{t: time.Unix(0, 0)}, 0
-		p := sayWhen(&b, "page in about %d min", at.now, func(done, total int) { calls++ })
-		for done := 10; done <= 50; done += 2 {
-			p(done, c.total)
-			at.advance(2)
-		}
-		if b.String() != c.want || calls != 21 {
-			t.Errorf("%d images: %q, want %q; %d calls", c.total, b.String(), c.want, calls)
-		}
-	}
-}

@@ -37,7 +37,7 @@ gamma1, gamma2, tau). The command then prints its details.`,
 			if err != nil {
 				return settingError(err)
 			}
-			list, one, err := namedSettings(args)
+			list, err := namedSettings(args)
 			if err != nil {
 				return err
 			}
@@ -51,7 +51,7 @@ gamma1, gamma2, tau). The command then prints its details.`,
 				}
 				return nil
 			}
-			if one {
+			if len(args) > 0 && !strings.HasPrefix(list[0].Path, args[0]+".") { // no group
 				return describe(cmd, list, c)
 			}
 			t := &result.Table{Columns: []result.Column{{Name: "setting"}, {Name: "flag"}, {Name: "value"}, {Name: "source"}},
@@ -70,33 +70,27 @@ gamma1, gamma2, tau). The command then prints its details.`,
 	return cmd
 }
 
-// namedSettings lists the settings that the arguments name, in the order of their paths;
-// one says that it is not a group.
-func namedSettings(args []string) (list []config.Setting, one bool, err error) {
-	list = config.Settings()
+// namedSettings lists the settings that an argument names, all without one, in the order of their
+// paths.
+func namedSettings(args []string) ([]config.Setting, error) {
+	list := config.Settings()
 	slices.SortFunc(list, func(a, b config.Setting) int { return strings.Compare(a.Path, b.Path) })
 	if len(args) == 0 {
-		return list, false, nil
+		return list, nil
 	}
-	names := map[string]bool{args[0]: true}
-	if p, ok := config.LookupParameter(args[0]); ok {
-		names = map[string]bool{}
-		for path := range p.Set(0) {
-			names[path] = true
-		}
-	}
-	group := slices.DeleteFunc(slices.Clone(list), func(s config.Setting) bool { return !strings.HasPrefix(s.Path, args[0]+".") })
-	if len(group) > 0 {
-		return group, false, nil
+	name := args[0]
+	ofParameter := map[string]any{}
+	if p, ok := config.LookupParameter(name); ok {
+		ofParameter = p.Set(0)
 	}
 	list = slices.DeleteFunc(list, func(s config.Setting) bool {
-		return !names[s.Path] && !names["--"+s.Flag] && (s.Flag == "" || !names[s.Flag])
+		return ofParameter[s.Path] == nil && !strings.HasPrefix(s.Path+".", name+".") && (s.Flag == "" || s.Flag != strings.TrimPrefix(name, "--"))
 	})
 	if len(list) == 0 {
-		_, err = config.Lookup(args[0])
-		return nil, false, settingError(err)
+		_, err := config.Lookup(name)
+		return nil, settingError(err)
 	}
-	return list, true, nil
+	return list, nil
 }
 
 func flagText(s config.Setting) string {

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg"
-	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
 	"github.com/ledg-go/ledg/internal/fatal"
@@ -19,7 +18,7 @@ func TestSuggestionsAreQuoted(t *testing.T) {
 	const dir, quoted = "my runs/it's", `'my runs/it'\''s'`
 	t.Chdir(t.TempDir())
 	fatal.If(t, os.MkdirAll(dir, 0o777))
-	untrained := checkpoint.Missing(dir, config.Config{})
+	untrained := checkpoint.Missing(dir)
 	fatal.If(t, os.WriteFile(filepath.Join(dir, result.RecordsFile), nil, 0o666))
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -33,7 +32,7 @@ func TestSuggestionsAreQuoted(t *testing.T) {
 		"awaiting":    {t.Context(), &ceg.ErrAwaitingLabels{}, ": give them in a browser with ledg label " + quoted + ", or in another tool"},
 		"resumed":     {t.Context(), &ceg.ErrAwaitingLabels{}, "then ledg train --resume --out " + quoted + " continues"},
 		"untrained":   {t.Context(), untrained, "is not trained yet: ledg train --resume --out " + quoted + " continues"},
-		"weights":     {t.Context(), checkpoint.Missing(dir, config.Config{}), "ledg train --config 'my runs/it'\\''s/config.json' --out NEW"},
+		"weights":     {t.Context(), checkpoint.Missing(dir), "ledg train --config 'my runs/it'\\''s/config.json' --out NEW"},
 	} {
 		if got := trainError(c.ctx, c.err, dir).Error(); !strings.Contains(got, c.want) {
 			t.Errorf("%s: %s, want %q in it", name, got, c.want)

@@ -107,7 +107,7 @@ func Load(dir string, c config.Config, d *datasets.Dataset) (*Model, error) {
 		return nil, err
 	}
 	if !ok {
-		return nil, checkpoint.Missing(dir, c)
+		return nil, checkpoint.Missing(dir)
 	}
 	if info, _ := datasets.Lookup(c.Data.Dataset); info.Vectors && m.Scaler == nil {
 		return nil, fmt.Errorf("%s is missing: it says how the run scales its features", filepath.Join(dir, scaler.File))

@@ -1,11 +1,6 @@
 package augment
 
-import (
-	"fmt"
-	"math"
-
-	"github.com/ledg-go/ledg/datasets/rgb"
-)
+import "github.com/ledg-go/ledg/datasets/rgb"
 
 // table maps 8-bit values.
 type table [256]uint8
@@ -99,24 +94,18 @@ func equalize(dst, src *rgb.Image, _ float64) {
 }
 
 // posterize keeps the upper bits, 0 to 8, of every value of src and clears the
-// others. It panics when bits is out of range. Pillow's ImageOps.posterize.
+// others. Pillow's ImageOps.posterize.
 func posterize(dst, src *rgb.Image, v float64) {
-	bits := int(v)
-	if bits < 0 || bits > 8 {
-		panic(fmt.Sprintf("augment: Posterize to %d bits, want 0 to 8", bits))
+	var t table
+	for i := range t {
+		t[i] = uint8(i) & (uint8(0xff) << (8 - int(v)))
 	}
-	mask := uint8(0xff) << (8 - bits)
-	out := dst.Pix[:len(src.Pix)]
-	for i, p := range src.Pix {
-		out[i] = p & mask
-	}
+	mapAll(dst, src, &t)
 }
 
 // solarize inverts (255 - x) every value x of src that is at least threshold:
-// 256 or more changes nothing, 0 inverts everything. It panics when threshold is
-// NaN. Pillow's ImageOps.solarize.
+// 256 or more changes nothing, 0 inverts everything. Pillow's ImageOps.solarize.
 func solarize(dst, src *rgb.Image, v float64) {
-	mustNumber("Solarize", v)
 	var t table
 	for i := range t {
 		t[i] = uint8(i)
@@ -142,22 +131,21 @@ func blend(d, x int, v float32) uint8 {
 }
 
 // brightness blends black (v = 0) with src (v = 1). A v outside [0, 1]
-// extrapolates and clips. It panics when v is NaN. Pillow's
-// ImageEnhance.Brightness.
+// extrapolates and clips. Pillow's ImageEnhance.Brightness.
 func brightness(dst, src *rgb.Image, v float64) {
-	blendConstant(dst, src, 0, mustNumber("Brightness", v))
+	blendConstant(dst, src, 0, float32(v))
 }
 
 // contrast blends a constant, the rounded mean of the grey version of src (v =
-// 0), with src (v = 1). A v outside [0, 1] extrapolates and clips. It panics
-// when v is NaN. Pillow's ImageEnhance.Contrast.
+// 0), with src (v = 1). A v outside [0, 1] extrapolates and clips. Pillow's
+// ImageEnhance.Contrast.
 func contrast(dst, src *rgb.Image, v float64) {
 	sum := 0
 	for i := 0; i+2 < len(src.Pix); i += 3 {
 		sum += luma(src.Pix[i : i+3 : i+3])
 	}
 	mean := int(float64(sum)/float64(len(src.Pix)/3) + 0.5)
-	blendConstant(dst, src, mean, mustNumber("Contrast", v))
+	blendConstant(dst, src, mean, float32(v))
 }
 
 func blendConstant(dst, src *rgb.Image, d int, v float32) {
@@ -169,10 +157,9 @@ func blendConstant(dst, src *rgb.Image, d int, v float32) {
 }
 
 // colour blends the grey version of src (v = 0) with src (v = 1). A v outside
-// [0, 1] extrapolates and clips. It panics when v is NaN. Pillow's
-// ImageEnhance.Color.
+// [0, 1] extrapolates and clips. Pillow's ImageEnhance.Color.
 func colour(dst, src *rgb.Image, v float64) {
-	w := mustNumber("Color", v)
+	w := float32(v)
 	out := dst.Pix[:len(src.Pix)]
 	for i := 0; i+2 < len(src.Pix); i += 3 {
 		p := src.Pix[i : i+3 : i+3]
@@ -189,10 +176,9 @@ func luma(p []uint8) int {
 
 // sharpness blends a smoothed src (v = 0; 3x3 mean with weight 5 in the centre,
 // the outermost pixels unsmoothed) with src (v = 1). A v outside [0, 1]
-// extrapolates and clips. It panics when v is NaN. Pillow's
-// ImageEnhance.Sharpness.
+// extrapolates and clips. Pillow's ImageEnhance.Sharpness.
 func sharpness(dst, src *rgb.Image, v float64) {
-	w := mustNumber("Sharpness", v)
+	w := float32(v)
 	copy(dst.Pix, src.Pix) // the border blends with itself
 	stride := 3 * src.Width
 	for y := 1; y < src.Height-1; y++ {
@@ -208,12 +194,4 @@ func sharpness(dst, src *rgb.Image, v float64) {
 			out[i] = blend((2*s+13)/26, x, w) // round(s/13): 13 is odd, so no ties
 		}
 	}
-}
-
-// mustNumber returns v in the precision of a blend, and panics when v is NaN.
-func mustNumber(op string, v float64) float32 {
-	if math.IsNaN(v) {
-		panic("augment: " + op + " with magnitude NaN")
-	}
-	return float32(v)
 }

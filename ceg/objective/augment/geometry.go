@@ -1,7 +1,6 @@
 package augment
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/ledg-go/ledg/datasets/rgb"
@@ -34,9 +33,8 @@ func cutout(m *rgb.Image, cx, cy, length int) {
 }
 
 // rotate rotates src about its centre by v degrees, counter-clockwise, nearest neighbour, black
-// outside, same size. It panics if v is NaN or infinite. Pillow's Image.rotate.
+// outside, same size. Pillow's Image.rotate.
 func rotate(dst, src *rgb.Image, v float64) {
-	mustFinite("Rotate", v)
 	if v == 0 {
 		copy(dst.Pix, src.Pix)
 		return
@@ -55,34 +53,30 @@ func rotate(dst, src *rgb.Image, v float64) {
 }
 
 // shearX moves row y of src to the left by v*y pixels (about the top left
-// corner), nearest neighbour, black outside. It panics when v is NaN or infinite.
+// corner), nearest neighbour, black outside.
 // Pillow's Image.transform with (1, v, 0, 0, 1, 0).
 func shearX(dst, src *rgb.Image, v float64) {
-	mustFinite("ShearX", v)
 	affine(dst, src, 1, v, 0, 0, 1, 0)
 }
 
 // shearY moves column x of src up by v*x pixels (about the top left corner),
-// nearest neighbour, black outside. It panics when v is NaN or infinite.
+// nearest neighbour, black outside.
 // Pillow's Image.transform with (1, 0, 0, v, 1, 0).
 func shearY(dst, src *rgb.Image, v float64) {
-	mustFinite("ShearY", v)
 	affine(dst, src, 1, 0, 0, v, 1, 0)
 }
 
 // translateX moves src to the left by v times its width, nearest neighbour, black
-// outside. It panics when v is NaN or infinite. Pillow's Image.transform with
+// outside. Pillow's Image.transform with
 // (1, 0, v*width, 0, 1, 0).
 func translateX(dst, src *rgb.Image, v float64) {
-	mustFinite("TranslateX", v)
 	translate(dst, src, v*float64(src.Width), 0)
 }
 
 // translateY moves src up by v times its height, nearest neighbour, black
-// outside. It panics when v is NaN or infinite. Pillow's Image.transform with
+// outside. Pillow's Image.transform with
 // (1, 0, 0, 0, 1, v*height).
 func translateY(dst, src *rgb.Image, v float64) {
-	mustFinite("TranslateY", v)
 	translate(dst, src, 0, v*float64(src.Height))
 }
 
@@ -130,11 +124,5 @@ func affine(dst, src *rgb.Image, a, b, c, d, e, f float64) {
 			xx += a0
 			yy += a3
 		}
-	}
-}
-
-func mustFinite(op string, v float64) {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		panic(fmt.Sprintf("augment: %s with magnitude %v", op, v))
 	}
 }

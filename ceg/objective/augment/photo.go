@@ -114,10 +114,8 @@ var widePolicy = func() []Op {
 }()
 
 // hue turns the hue of src by v of the circle, -0.5 to 0.5: 8 bits each of hue, which wraps
-// around, saturation and value. torchvision's adjust_hue of Pillow's images. It panics when v is
-// NaN.
+// around, saturation and value. torchvision's adjust_hue of Pillow's images.
 func hue(dst, src *rgb.Image, v float64) {
-	mustNumber("Hue", v)
 	turn := uint8(int(v * 255))
 	for i := 0; i+2 < len(src.Pix); i += 3 {
 		h, s, value := toHSV(src.Pix[i : i+3 : i+3])

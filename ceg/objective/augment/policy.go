@@ -18,9 +18,7 @@ type Op struct {
 }
 
 // Apply returns src transformed with magnitude v, which may lie outside [Min, Max] where the
-// operation permits it. Posterize keeps int(v) bits. Operations without a magnitude ignore v. It
-// panics if v is NaN, if v is infinite for translations, and if v is outside 0 to 8 for
-// Posterize.
+// operation permits it. Posterize keeps int(v) bits. Operations without a magnitude ignore v.
 func (o Op) Apply(src *rgb.Image, v float64) *rgb.Image {
 	dst := rgb.New(src.Width, src.Height)
 	o.run(dst, src, v)

@@ -84,7 +84,7 @@ func TestPageIsSelfContainedAndSafe(t *testing.T) {
 	if !strings.Contains(strings.ReplaceAll(strings.ReplaceAll(html, "&#43;", "+"), "&#39;", "'"), policy) {
 		t.Errorf("no policy %s", policy)
 	}
-	for _, want := range []string{"Reliability", "On the target, cartoon.", "Round 0 was drawn at random before training. Later rounds, 40 labels: CEG selection.", "Queried images", "best source val", "&#34;seed&#34;: 1", "GoMLX", "prefers-color-scheme"} {
+	for _, want := range []string{"Reliability", "On the target, cartoon.", "Round 0, before training: Random. Later rounds, 40 labels: CEG selection.", "Queried images", "best source val", "&#34;seed&#34;: 1", "GoMLX", "prefers-color-scheme"} {
 		if !strings.Contains(html, want) {
 			t.Errorf("%q is missing", want)
 		}

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/ledg-go/ledg/ceg/evaluate"
 	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/rundir/calibration"
 	"github.com/ledg-go/ledg/datasets"
@@ -280,12 +281,7 @@ func (k *Artifact) CountPrediction(e datasets.Example, logits []float32) {
 		}
 	}
 	p := calibration.Softmax(logits, 1)
-	u := Seen{ID: e.ID, Domain: e.Domain}
-	for c, v := range p {
-		if v > p[u.Class] {
-			u.Class = c
-		}
-	}
+	u := Seen{ID: e.ID, Domain: e.Domain, Class: evaluate.ArgMax(p)}
 	if v := p[u.Class]; v > 0 { // else they are not finite
 		u.Probability = v
 	}

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 
 	"github.com/ledg-go/ledg/ceg/active/head"
+	"github.com/ledg-go/ledg/ceg/evaluate"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
@@ -48,8 +49,8 @@ type Calibration struct {
 	// Classes are the names of the classes. Confusion is the confusion matrix, rows are true
 	// classes and columns predictions: on the target, or on the source validation splits if no
 	// label of a target is known.
-	Classes   []string `json:"classes"`
-	Confusion [][]int  `json:"confusion"`
+	Classes   []string         `json:"classes"`
+	Confusion result.Confusion `json:"confusion"`
 	// Best is the temperature fitted on the target's labels: a bound, not a result.
 	Best float64 `json:"best_target_temperature"`
 }
@@ -275,10 +276,8 @@ func parse(path string, data []byte) (*Calibration, error) {
 	if len(c.Confusion) != len(c.Classes) {
 		return nil, fmt.Errorf("%s: a confusion matrix of %d rows for %d classes", path, len(c.Confusion), len(c.Classes))
 	}
-	for i, row := range c.Confusion {
-		if len(row) != len(c.Classes) {
-			return nil, fmt.Errorf("%s: row %d of the confusion matrix has %d columns for %d classes", path, i, len(row), len(c.Classes))
-		}
+	if err := c.Confusion.Validate(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return c, nil
 }
@@ -293,20 +292,11 @@ func (c *Calibration) Write(dir string) error {
 	return regular.Write(filepath.Join(dir, File), append(data, '\n'))
 }
 
-// Confuse returns the confusion matrix: rows are true classes, columns predictions.
-func Confuse(l Labelled, classes int) [][]int {
-	m := make([][]int, classes)
-	for k := range m {
-		m[k] = make([]int, classes)
-	}
+// Confuse returns the confusion matrix of the predictions.
+func Confuse(l Labelled, classes int) result.Confusion {
+	m := result.NewConfusion(classes)
 	for i, z := range l.Logits {
-		best := 0
-		for k, v := range z {
-			if v > z[best] {
-				best = k
-			}
-		}
-		m[l.Class[i]][best]++
+		m[l.Class[i]][evaluate.ArgMax(z)]++
 	}
 	return m
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/shell"
-	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 )
 
@@ -72,25 +71,9 @@ func verify(h *safetensors.Header, c config.Config) error {
 	return nil
 }
 
-// again is the command that makes the run of config c in a directory once more.
-func again(dir string, c config.Config) string {
-	command := []string{"ledg", "train", "--config", filepath.Join(dir, result.ConfigFile), "--out", "NEW"}
-	if info, _ := datasets.Lookup(c.Data.Dataset); info.Files {
-		command = append(command, "--root", "IMAGES")
-	}
-	if w := c.Network.Weights; w != nil && w.OnHub() {
-		command = append(command, "--weights", w.Name+"@"+w.Revision)
-	} else if w != nil && w.Revision != "" { // from the hub, too
-		command = append(command, "--weights", config.ImageNet)
-	} else if w != nil {
-		command = append(command, "--weights", w.Name)
-	}
-	return shell.Line(command...)
-}
-
-// Missing returns the error of a run with config c whose weights are missing, with the way to
+// Missing returns the error of a run whose weights are missing, with the way to
 // restore them.
-func Missing(dir string, c config.Config) error {
+func Missing(dir string) error {
 	run, err := result.FS(dir) // also of collected runs, which have no folder
 	if err == nil {
 		_, err = fs.Stat(run, result.RecordsFile)
@@ -98,5 +81,5 @@ func Missing(dir string, c config.Config) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s is not trained yet: %s continues it", dir, shell.Line("ledg", "train", "--resume", "--out", dir))
 	}
-	return fmt.Errorf("%s is not there: the run's weights were not saved; make the run again with `%s`", filepath.Join(dir, File), again(dir, c))
+	return fmt.Errorf("%s is not there: the run's weights were not saved; make the run again with `%s`", filepath.Join(dir, File), shell.Line("ledg", "train", "--config", filepath.Join(dir, result.ConfigFile), "--out", "NEW"))
 }
