@@ -32,34 +32,38 @@ func anyRuns(dirs []string, budgets bool) (s selection, err error) {
 }
 
 // CurvesOver returns accuracy over epochs of runs, finished or not; each argument is a run or a
-// folder of runs. There is a curve per method, named as in [Compare], with values by seed,
-// averaged over targets. Without target labels the accuracies are on the sources' validation
+// folder of runs. There is a curve per method, named as in [Compare], with values by seed. The targets are
+// averaged over, or have a panel each. Without target labels the accuracies are on the sources' validation
 // images. A method is drawn up to the epoch that all of its runs have reached.
-func CurvesOver(dirs ...string) (plots.EpochsData, error) {
-	s, err := anyRuns(dirs, true)
+func CurvesOver(each bool, dirs ...string) (list []plots.EpochsData, err error) {
+	all, err := anyRuns(dirs, true)
 	if err != nil {
-		return plots.EpochsData{}, err
+		return nil, err
 	}
-	return s.epochs()
-}
-
-// CurvesByTarget is [CurvesOver] for each target.
-func CurvesByTarget(dirs ...string) (list []plots.EpochsData, err error) {
-	s, err := anyRuns(dirs, true)
-	for _, t := range s.targets {
-		one := s
-		one.methods, one.targets = slices.Clone(s.methods), []string{t}
-		for i, a := range one.methods {
-			one.methods[i].runs = only(a.runs, func(r *RecordedRun) bool { return r.Config.Data.Target == t })
+	for _, panel := range all.panels(each) {
+		s := all
+		s.methods, s.targets = slices.Clone(all.methods), panel
+		for i, a := range s.methods {
+			s.methods[i].runs = only(a.runs, func(r *RecordedRun) bool { return slices.Contains(panel, r.Config.Data.Target) })
 		}
-		d, err := one.epochs()
+		d, err := s.epochs()
 		if err != nil {
 			return nil, err
 		}
-		d.Title = t
+		if each {
+			d.Title = panelName(panel)
+		}
 		list = append(list, d)
 	}
-	return list, err
+	return list, nil
+}
+
+// panels are the targets together, or each.
+func (s selection) panels(each bool) [][]string {
+	if each {
+		return apart(s.targets)
+	}
+	return [][]string{s.targets}
 }
 
 // LabelsOver returns accuracy at the last epoch over the number of labels, a curve per method as
@@ -70,10 +74,7 @@ func LabelsOver(each bool, dirs ...string) (d plots.BudgetData, err error) {
 	if err != nil {
 		return d, err
 	}
-	if each {
-		return s.budgets(apart(s.targets), accuracy("last_epoch"), true)
-	}
-	if d, err = s.budgets([][]string{s.targets}, accuracy("last_epoch"), true); err == nil {
+	if d, err = s.budgets(s.panels(each), accuracy("last_epoch"), true); err == nil && !each {
 		d.Targets[0].Name = onTargets(s.title, s.targets)
 	}
 	return d, err

@@ -30,7 +30,7 @@ func TestCurvesOver(t *testing.T) {
 	dirs := dirsWith(t, func(r result.PlannedRun) bool {
 		return r.Budget == "5%" && (r.Sweep["delta"] == 1 || r.Label() == "ceg" || r.Label() == "uniform")
 	})
-	d := fatal.Get(CurvesOver(dirs...))(t)
+	d := fatal.Get(CurvesOver(false, dirs...))(t)[0]
 	curve := func(name string, first float64) plots.Curve {
 		c := plots.Curve{Name: name, Title: name, Queried: []float64{1}}
 		for e := range 3 {

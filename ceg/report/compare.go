@@ -199,8 +199,7 @@ func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, er
 	if baseline != "" {
 		t.Columns = append(t.Columns, claimColumns(short, false)...)
 	}
-	var claims []*claim
-	var ofRow []*claim // nil for the baseline, and without one
+	var claims []*claim // of the rows; nil for the baseline, and without one
 	d := summaryNotes{Settings: names.note(runs), Minus: short, Baseline: base}
 	for _, set := range methodsBy(runs, (*RecordedRun).dataset) {
 		g := &grid{targets: distinct(set.runs, func(r *RecordedRun) string { return r.Config.Data.Target })}
@@ -235,14 +234,13 @@ func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, er
 					}
 				}
 				t.AddRow(cells...)
-				ofRow = append(ofRow, nil)
+				claims = append(claims, nil)
 				if g.baseline != nil && r != g.baseline && len(g.baseline.cells[column]) > 0 {
 					c, err := result.Paired(r.cells[column], g.baseline.cells[column])
 					if err != nil {
 						return nil, fmt.Errorf("%s and %s on %s: %w", r.name, base, target, err)
 					}
-					claims = append(claims, &claim{Difference: c})
-					ofRow[len(ofRow)-1] = claims[len(claims)-1]
+					claims[len(claims)-1] = &claim{Difference: c}
 					d.Undecided = d.Undecided || c.HasInterval() && !c.ExcludesZero()
 					for _, w := range c.Warnings {
 						sum.Warnings = append(sum.Warnings, "difference: "+w)
@@ -254,9 +252,9 @@ func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, er
 			}
 		}
 	}
-	d.Claims = correct(claims)
+	d.Claims = correct(only(claims, func(c *claim) bool { return c != nil }))
 	if baseline != "" {
-		for i, c := range ofRow {
+		for i, c := range claims {
 			t.Rows[i] = append(t.Rows[i], claimCells(c, false)...)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/ledg-go/ledg/ceg/active"
-	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/plots"
 	"github.com/ledg-go/ledg/plots/tsne"
@@ -81,9 +80,6 @@ func (m embedded) note() string {
 	if m.sample() {
 		text += fmt.Sprintf(" A sample of %d of the %d images, stratified by domain and class, with %d of the %d queried ones.",
 			len(m.points)-m.targets, m.out.Result.Pool, len(m.queried), m.all)
-	}
-	if m.targets == 0 && m.out.Config.Data.Target != config.NoTarget {
-		text += fmt.Sprintf(" Without the target: this %s was computed by an earlier version.", result.MapFile)
 	}
 	return text
 }

@@ -19,26 +19,18 @@ import (
 
 // LearningCurves shows the accuracy of runs, a curve for each method: over the number of labels if a
 // method has several budgets, else over epochs. [Save] writes the figure to a file.
-func LearningCurves(dirs ...string) Fig {
-	if budgets, _ := byBudget(dirs); len(budgets) > 1 {
-		return labelCurves(false, dirs)
-	}
-	return Epochs(Must(report.CurvesOver(dirs...)))
-}
-
-// labelCurves shows curves over the number of labels, of the average or of each target.
-func labelCurves(each bool, dirs []string) Fig {
-	d := Must(report.LabelsOver(each, dirs...))
-	return showFig(func(t plots.Theme) (*plots.Grid, error) { return plots.Budget(t, d) })
-}
+func LearningCurves(dirs ...string) Fig { return curves(false, dirs) }
 
 // PerTarget shows what [LearningCurves] shows with a panel for each target domain and, over the number
 // of labels, one for their average.
-func PerTarget(dirs ...string) Fig {
+func PerTarget(dirs ...string) Fig { return curves(true, dirs) }
+
+func curves(each bool, dirs []string) Fig {
 	if budgets, _ := byBudget(dirs); len(budgets) > 1 {
-		return labelCurves(true, dirs)
+		d := Must(report.LabelsOver(each, dirs...))
+		return showFig(func(t plots.Theme) (*plots.Grid, error) { return plots.Budget(t, d) })
 	}
-	d := Must(report.CurvesByTarget(dirs...))
+	d := Must(report.CurvesOver(each, dirs...))
 	return showFig(func(t plots.Theme) (*plots.Grid, error) { return plots.EpochsPanels(t, d) })
 }
 
