@@ -49,9 +49,9 @@ func TestTrain(t *testing.T) {
 	if err != nil || run.Config.Exploration.Gamma1 != 0 || run.Config.Data.Target != "photo" || run.Config.Seed != 1 {
 		t.Fatalf("%+v, %v", run.Config, err)
 	}
-	d, err := report.CurvesOver(first, other)
-	if err != nil || len(d.Curves) != 2 || d.Curves[1].Name != "Random + CEG loss, upfront, gamma1 0" {
-		t.Errorf("curves %+v, %v", d.Curves, err)
+	d, err := report.CurvesOver(false, first, other)
+	if err != nil || len(d) != 1 || len(d[0].Curves) != 2 || d[0].Curves[1].Name != "Random + CEG loss, upfront, gamma1 0" {
+		t.Errorf("curves %+v, %v", d, err)
 	}
 	Compare(first, other)
 	LearningCurves(Dir("mine"))
