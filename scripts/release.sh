@@ -71,7 +71,7 @@ done
 [ -n "$zig" ] || echo "there is no zig: Linux on x86-64 is without XLA, too" >&2
 
 rm -rf dist
-go run -C scripts/lab ./release --version "$version" --binaries "$built" --time "$(git log -1 --format=%ct)" --out "$PWD/dist"
+python3 scripts/lab/release/release.py --version "$version" --binaries "$built" --time "$(git log -1 --format=%ct)"
 ls -l dist >&2
 [ -z "$snapshot" ] || exit 0
 cat <<END

@@ -5,7 +5,6 @@ go 1.27.3
 replace github.com/ledg-go/ledg => ../..
 
 require (
-	github.com/CycloneDX/cyclonedx-go v0.9.3
 	github.com/HugoSmits86/nativewebp v1.2.1
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.23.0

@@ -3,7 +3,7 @@
 
     domains.py [--early WEIGHTS] FEATURES IMAGES FOLDER
 
-FEATURES is a file of ledg embed with one view, and IMAGES the folder of its images; for built-in ones `go run -C
+FEATURES is a file of ledg embed, of which the clean view counts, and IMAGES the folder of its images; for built-in ones `go run -C
 scripts/lab ./domains NAME IMAGES` writes it. For each target domain there are tables with the columns path and
 site, one per source of the labels:
 
@@ -23,6 +23,7 @@ table's line on stdout has its target, source and digest, the value of data.labe
 import argparse
 import csv
 import hashlib
+import json
 import pathlib
 
 import numpy as np
@@ -142,7 +143,7 @@ def load(path):
         from safetensors.numpy import load_file
 
         a = load_file(path)
-        text = lambda m: [bytes(row).rstrip(b"\0").decode() for row in m]
+        text = lambda m: [json.loads(line) if line[:1] == '"' else line for line in m.tobytes().decode().rstrip("\n").split("\n")]
     return a["features"], text(a["ids"]), a["domains"], text(a["domain_names"])
 
 
@@ -155,7 +156,7 @@ def main():
     a = p.parse_args()
     features, ids, domains, names = load(a.features)
     order = sorted(range(len(ids)), key=lambda i: (domains[i], ids[i].encode()))
-    x = features[order].astype(np.float64)
+    x = features.reshape(len(features), -1, features.shape[-1])[order, 0].astype(np.float64)
     ids, domains = [ids[i] for i in order], np.asarray(domains)[order]
     x = np.copysign(np.sqrt(abs(x)), x) / np.maximum(np.sqrt(np.cumsum(abs(x), axis=1)[:, -1:]), 1e-300)
     image = lambda i: Image.open(a.images / i).convert("RGB")
