@@ -1,26 +1,17 @@
 package main
 
 import (
-	"archive/zip"
-	"bytes"
 	_ "embed"
-	"encoding/binary"
 	"encoding/csv"
 	"fmt"
 	"io/fs"
-	"maps"
-	"math"
-	"math/rand/v2"
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"gonum.org/v1/gonum/mat"
 
-	"github.com/ledg-go/ledg/datasets/arrays"
 	"github.com/ledg-go/ledg/datasets/emoji"
 )
 
@@ -73,7 +64,13 @@ var exampleFolders = []struct {
 }
 
 //go:embed example-study.yaml
-var exampleStudy string
+var exampleStudy []byte
+
+// examplePool is a pool file: 600 samples of four overlapping classes in three domains, drawn at
+// random, 24 of them labelled, with plausible logits.
+//
+//go:embed example-pool.npz
+var examplePool []byte
 
 // writeExample writes what newDataExampleCommand says.
 func writeExample(dir string) error {
@@ -114,39 +111,10 @@ func writeExample(dir string) error {
 	if err := os.WriteFile(filepath.Join(dir, "LICENCES"), []byte(emoji.Licences), 0o666); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(dir, "study.yaml"), []byte(exampleStudy), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "study.yaml"), exampleStudy, 0o666); err != nil {
 		return err
 	}
-	return writeNpz(filepath.Join(dir, "pool.npz"), examplePool())
-}
-
-// writeNpz writes matrices and vectors of integers.
-func writeNpz(name string, list map[string]any) error {
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	for _, entry := range slices.Sorted(maps.Keys(list)) {
-		w, err := z.Create(entry + ".npy")
-		if err != nil {
-			return err
-		}
-		var head []byte
-		data := list[entry]
-		switch v := data.(type) {
-		case *mat.Dense:
-			rows, cols := v.Dims()
-			head, data = arrays.Header("<f8", rows, cols), v.RawMatrix().Data
-		case []int64:
-			head = arrays.Header("<i8", len(v))
-		}
-		w.Write(head)
-		if err := binary.Write(w, binary.LittleEndian, data); err != nil {
-			return err
-		}
-	}
-	if err := z.Close(); err != nil {
-		return err
-	}
-	return os.WriteFile(name, b.Bytes(), 0o666)
+	return os.WriteFile(filepath.Join(dir, "pool.npz"), examplePool, 0o666)
 }
 
 // ofClass returns the paths in a folder.
@@ -171,35 +139,4 @@ func writeLabels(name string, rows [][]string) error {
 		return err
 	}
 	return f.Close()
-}
-
-// examplePool returns arrays of a pool file: 600 samples of four overlapping classes in three
-// domains, 24 of them labelled, with plausible logits.
-func examplePool() map[string]any {
-	const samples, labelled, dims, classes, domains = 600, 24, 16, 4, 3
-	r := rand.New(rand.NewPCG(1, 2))
-	centres := mat.NewDense(classes+domains, dims, nil)
-	centres.Apply(func(_, _ int, _ float64) float64 { return 1.5 * r.NormFloat64() }, centres)
-	draw := func(n int) (x, classLogits, domainLogits *mat.Dense, class, domain []int64) {
-		x, class, domain = mat.NewDense(n, dims, nil), make([]int64, n), make([]int64, n)
-		for i := range n {
-			class[i], domain[i] = int64(i%classes), int64(i%domains)
-			for j := range dims {
-				x.Set(i, j, centres.At(i%classes, j)+0.5*centres.At(classes+i%domains, j)+1.5*r.NormFloat64())
-			}
-		}
-		logits := func(first, n int) *mat.Dense {
-			var l mat.Dense
-			l.Mul(x, centres.Slice(first, first+n, 0, dims).T())
-			l.Scale(1/math.Sqrt(dims), &l)
-			return &l
-		}
-		return x, logits(0, classes), logits(classes, domains), class, domain
-	}
-	x, c, d, class, domain := draw(samples)
-	lx, lc, _, lClass, lDomain := draw(labelled)
-	return map[string]any{
-		"features": x, "class_logits": c, "domain_logits": d, "labels": class, "domains": domain,
-		"labelled_features": lx, "labelled_class_logits": lc, "labelled_labels": lClass, "labelled_domains": lDomain,
-	}
 }
