@@ -11,7 +11,7 @@ import (
 )
 
 func ExampleGlyphs() {
-	d, truth, err := Glyphs(GlyphsConfig{})
+	d, truth, err := Glyphs(glyphsPerClass)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -30,8 +30,8 @@ func ExampleGlyphs() {
 }
 
 func TestGlyphsIsBalanced(t *testing.T) {
-	for _, c := range []struct{ perClass, train, val int }{{0, 54, 6}, {10, 9, 1}, {1, 0, 1}, {7, 6, 1}} {
-		d, truth := fatal.Get2(Glyphs(GlyphsConfig{PerClass: c.perClass}))(t)
+	for _, c := range []struct{ perClass, train, val int }{{60, 54, 6}, {10, 9, 1}, {1, 0, 1}, {7, 6, 1}} {
+		d, truth := fatal.Get2(Glyphs(c.perClass))(t)
 		var count [4][10][2]int
 		for i, e := range d.Examples {
 			count[e.Domain][truth.Class(i)][e.Split]++
@@ -47,53 +47,30 @@ func TestGlyphsIsBalanced(t *testing.T) {
 }
 
 func TestGlyphsImages(t *testing.T) {
-	d, truth := fatal.Get2(Glyphs(GlyphsConfig{Seed: new(uint64(5)), Size: 24, PerClass: 3}))(t)
+	d, truth := fatal.Get2(Glyphs(3))(t)
 	for i, e := range d.Examples {
 		m := fatal.Get(d.Image(i))(t)
 		var index int
 		if _, err := fmt.Sscanf(e.ID, d.Domains[e.Domain]+"/"+d.Classes[truth.Class(i)]+"/%d.png", &index); err != nil {
 			t.Fatalf("%s: %v", e.ID, err)
 		}
-		want := glyphs.Render(glyphs.Config{Seed: new(uint64(5)), Size: 24}, e.Domain, truth.Class(i), index)
-		if m.Width != 24 || !bytes.Equal(m.Pix, want.Pix) {
+		want := glyphs.Render(e.Domain, truth.Class(i), index)
+		if !bytes.Equal(m.Pix, want.Pix) {
 			t.Errorf("%s is not the image of its domain, class and index", e.ID)
 		}
 	}
 }
 
-func TestGlyphsContentKey(t *testing.T) {
-	digestOf := func(c GlyphsConfig) digest {
-		d, _ := fatal.Get2(Glyphs(c))(t)
-		return fatal.Get(d.source.digest(0))(t)
-	}
-	published := digestOf(GlyphsConfig{})
-	if digestOf(GlyphsConfig{Seed: new(uint64(1)), Size: 32, PerClass: 5}) != published {
-		t.Error("the same pixels have another digest")
-	}
-	for _, c := range []GlyphsConfig{{Seed: new(uint64(0))}, {Seed: new(uint64(2))}, {Size: 33}} {
-		if digestOf(c) == published {
-			t.Errorf("%+v has the standard digest", c)
-		}
-	}
-}
-
 func TestGlyphsErrors(t *testing.T) {
-	for _, c := range []struct {
-		config GlyphsConfig
-		want   []string
-	}{
-		{GlyphsConfig{Size: 8}, []string{"glyphs", "size 8", "16..256"}},
-		{GlyphsConfig{PerClass: -1}, []string{"glyphs", "-1 images", "1..10000"}},
-		{GlyphsConfig{PerClass: 10001}, []string{"glyphs", "10001 images"}},
-	} {
-		_, _, err := Glyphs(c.config)
-		wantError(t, err, c.want...)
+	for _, n := range []int{0, -1, maxGlyphsPerClass + 1} {
+		_, _, err := Glyphs(n)
+		wantError(t, err, "glyphs", fmt.Sprintf("%d images", n), "1..10000")
 	}
 }
 
 func TestOpenGlyphs(t *testing.T) {
 	d, _ := fatal.Get2(Open("glyphs", "/no/such/folder", Options{Seed: 9}))(t)
-	published, _ := fatal.Get2(Glyphs(GlyphsConfig{}))(t)
+	published, _ := fatal.Get2(Glyphs(glyphsPerClass))(t)
 	if !slices.Equal(d.Examples, published.Examples) {
 		t.Error("Open does not return the standard set")
 	}

@@ -69,14 +69,14 @@ var featuresRecipe = Recipe{
 var registry = []Info{
 	{
 		Name: "glyphs", Title: "glyphs", About: "digits in four styles, drawn by ledg itself",
-		Domains: glyphs.Domains(), Classes: glyphs.Classes(), ImageSize: 32,
+		Domains: glyphs.Domains(), Classes: glyphs.Classes(), ImageSize: glyphs.Size,
 		// The rate was chosen with cross-entropy alone, from 0.01, 0.02 and 0.04; the
 		// last does not learn.
 		Recipe: Recipe{
 			Epochs: 20, FirstQuery: 10, QueryEvery: 2, Delta: 0.3, Threshold: 0.5,
 			GammaPaper: [2]float64{3, 1}, GammaCode: [2]float64{3, 1}, Rate: 0.02, Width: 32,
 		},
-		open: func(string, Options) (*Dataset, Truth, error) { return Glyphs(GlyphsConfig{}) },
+		open: func(string, Options) (*Dataset, Truth, error) { return Glyphs(glyphsPerClass) },
 	},
 	{
 		Name: "pacs", Title: "PACS", About: "PACS: 7 classes as photos, art paintings, cartoons and sketches",

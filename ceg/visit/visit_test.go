@@ -38,7 +38,7 @@ func run(t *testing.T) ceg.Options {
 // draw writes images of a domain of glyphs to a folder, and returns their classes.
 func draw(t *testing.T, dir, domain string, from, to int) map[string]string {
 	t.Helper()
-	d, truth := fatal.Get2(datasets.Glyphs(datasets.GlyphsConfig{}))(t)
+	d, truth := fatal.Get2(datasets.Glyphs(60))(t)
 	k := fatal.Get(d.Domain(domain))(t)
 	fatal.If(t, os.MkdirAll(dir, 0o777))
 	classes, n := map[string]string{}, 0

@@ -27,17 +27,17 @@ func drawCartoon(p *painter, digit int) {
 		bold: 180, height: [2]int{60, 80}, aspect: [2]int{90, 128}, slant: 40, turn: 14, warp: [2]int{10, 48},
 	})
 	contours := p.place(digit, q)
-	f := newField(contours, p.pixels, p.len(5*unit))
-	fat := p.len(p.between(6, 40))
-	outline := p.len(p.between(64, 130))
+	f := newField(contours, Size, 5*unit)
+	fat := p.between(6, 40)
+	outline := p.between(64, 130)
 	if p.chance(120) {
-		dx, dy := p.between(1, 2)*p.pixels/32, p.between(1, 3)*p.pixels/32
+		dx, dy := p.between(1, 2), p.between(1, 3)
 		if p.chance(64) {
 			dx = -dx
 		}
 		shadow := edge.scale(200)
 		p.each(func(i int, _ point) {
-			x, y := i%p.pixels-dx, i/p.pixels-dy
+			x, y := i%Size-dx, i/Size-dy
 			p.canvas[i] = mix(p.canvas[i], shadow, clamp((fat+outline-f.at(x, y)+unit/2)*one/unit, 0, one))
 		})
 	}
@@ -51,7 +51,7 @@ func drawCartoon(p *painter, digit int) {
 		if tones && level(at) > 0 {
 			tone = lower
 		}
-		if shine && f.d[i] < 0 && f.at(i%p.pixels-p.pixels/32, i/p.pixels-p.pixels/32) > -unit/2 {
+		if shine && f.d[i] < 0 && f.at(i%Size-1, i/Size-1) > -unit/2 {
 			tone = mix(tone, colour{255, 255, 255}, 170)
 		}
 		p.canvas[i] = mix(p.canvas[i], tone, f.inside(i, fat, unit))
@@ -61,11 +61,11 @@ func drawCartoon(p *painter, digit int) {
 
 // pattern paints one of six flat patterns over the background.
 func (p *painter) pattern(c colour) {
-	step := p.len(p.between(6*unit, 14*unit))
+	step := p.between(6*unit, 14*unit)
 	phase := point{p.below(step), p.below(step)}
 	switch p.below(6) {
 	case 0: // plain, with a hill
-		p.disc(point{p.below(p.side), p.side + p.len(p.between(0, 8*unit))}, p.len(p.between(10*unit, 20*unit)), unit, c, one)
+		p.disc(point{p.below(side), side + p.between(0, 8*unit)}, p.between(10*unit, 20*unit), unit, c, one)
 	case 1: // dots
 		radius := step * p.between(20, 40) / 100
 		p.each(func(i int, at point) {
@@ -102,7 +102,7 @@ func (p *painter) pattern(c colour) {
 		})
 	case 5: // balloons
 		for range p.between(2, 4) {
-			p.disc(p.anywhere(), p.len(p.between(2*unit, 7*unit)), unit, c, one)
+			p.disc(p.anywhere(), p.between(2*unit, 7*unit), unit, c, one)
 		}
 	}
 }

@@ -1,7 +1,7 @@
 // Package glyphs renders digits in four styles: a multi-domain data set that needs no files
 // and no download.
 //
-// Render(Config{}, domain, class, index) returns one 32x32 image, for instance the 17th "7" of
+// Render(domain, class, index) returns one 32x32 image, for instance the 17th "7" of
 // "photo". Its arguments determine every pixel. datasets.Glyphs wraps it as a Dataset of 60
 // images per digit and style. A style is a domain: a network is trained on three styles and
 // tested on the fourth.
@@ -9,8 +9,8 @@
 // # Styles
 //
 // All styles draw the outlines of 14 typefaces (Go, Go Mono; Liberation Sans,
-// Serif, Mono; regular, bold and italic). Lengths below are pixels of a 32x32
-// image, heights and widths percent of the image and of the font's own; values
+// Serif, Mono; regular, bold and italic). Lengths below are pixels,
+// heights and widths percent of the image and of the font's own; values
 // are uniform in the ranges given.
 //
 //   - cartoon: a fat digit in a flat colour with a thick outline (black

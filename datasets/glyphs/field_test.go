@@ -79,11 +79,11 @@ func TestSine(t *testing.T) {
 }
 
 func TestPlaceStaysInside(t *testing.T) {
-	p := newPainter(32, seed.New(3, "test"))
+	p := newPainter(seed.New(3, "test"))
 	for n := range 500 {
 		q := p.randomPose(poseRange{bold: 128, height: [2]int{50, 78}, aspect: [2]int{80, 110}, slant: 30, turn: 7, warp: [2]int{0, 64}})
 		lo, hi := bounds(p.place(n%10, q))
-		if lo.x < 0 || lo.y < 0 || hi.x > p.side || hi.y > p.side {
+		if lo.x < 0 || lo.y < 0 || hi.x > side || hi.y > side {
 			t.Errorf("pose %+v: box %v-%v leaves the image", q, lo, hi)
 		}
 	}

@@ -7,12 +7,11 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/datasets/rgb"
-	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 func Example() {
 	const photo, seven = 1, 7
-	m := Render(Config{}, photo, seven, 17)
+	m := Render(photo, seven, 17)
 	fmt.Println(Domains()[photo], Classes()[seven])
 	fmt.Println(m.Width, m.Height, len(m.Pix))
 	// Output:
@@ -31,7 +30,7 @@ func TestWholeSetIsPinnedAndDistinct(t *testing.T) {
 		sum := crc32.NewIEEE()
 		for class := range 10 {
 			for index := range 60 {
-				m := Render(Config{}, domain, class, index)
+				m := Render(domain, class, index)
 				sum.Write(m.Pix)
 				id, own := fmt.Sprintf("%s/%d/%04d", name, class, index), crc32.ChecksumIEEE(m.Pix)
 				if other, ok := seen[own]; ok {
@@ -48,43 +47,27 @@ func TestWholeSetIsPinnedAndDistinct(t *testing.T) {
 
 func TestImagesArePinned(t *testing.T) {
 	for _, c := range []struct {
-		config               Config
 		domain, class, index int
 		want                 uint32
-	}{
-		{Config{}, 0, 3, 0, 0xb5438c21},
-		{Config{}, 1, 7, 42, 0x09289394},
-		{Config{}, 2, 0, 59, 0x56d4110c},
-		{Config{}, 3, 9, 9999, 0x52f22ebc},
-		{Config{Seed: new(uint64(2))}, 1, 7, 42, 0x5fc8f9a1},
-		{Config{Size: 16}, 0, 5, 1, 0x79c3cb17},
-		{Config{Size: 48}, 3, 8, 2, 0x9d9283ad},
-		{Config{Size: 256}, 0, 4, 3, 0xea673fd1},
-		{Config{Size: 256}, 1, 2, 3, 0x74c08062},
-		{Config{Size: 256}, 2, 6, 3, 0x19e2e32c},
-		{Config{Size: 256}, 3, 1, 3, 0x250a8099},
-	} {
-		m := Render(c.config, c.domain, c.class, c.index)
+	}{{0, 3, 0, 0xb5438c21}, {1, 7, 42, 0x09289394}, {2, 0, 59, 0x56d4110c}, {3, 9, 9999, 0x52f22ebc}} {
+		m := Render(c.domain, c.class, c.index)
 		if got := crc32.ChecksumIEEE(m.Pix); got != c.want {
-			t.Errorf("%+v %d/%d/%d: checksum %#08x, want %#08x", c.config, c.domain, c.class, c.index, got, c.want)
+			t.Errorf("%d/%d/%d: checksum %#08x, want %#08x", c.domain, c.class, c.index, got, c.want)
 		}
 	}
 }
 
 func TestArgumentsAreTheImage(t *testing.T) {
-	base := Render(Config{}, 1, 4, 5)
+	base := Render(1, 4, 5)
 	for _, c := range []struct {
 		name string
 		m    *rgb.Image
 		same bool
 	}{
-		{"again", Render(Config{}, 1, 4, 5), true},
-		{"defaults spelt out", Render(Config{Seed: new(uint64(1)), Size: 32}, 1, 4, 5), true},
-		{"seed 0", Render(Config{Seed: new(uint64(0))}, 1, 4, 5), false},
-		{"other seed", Render(Config{Seed: new(uint64(2))}, 1, 4, 5), false},
-		{"other index", Render(Config{}, 1, 4, 6), false},
-		{"other class", Render(Config{}, 1, 5, 5), false},
-		{"other domain", Render(Config{}, 0, 4, 5), false},
+		{"again", Render(1, 4, 5), true},
+		{"other index", Render(1, 4, 6), false},
+		{"other class", Render(1, 5, 5), false},
+		{"other domain", Render(0, 4, 5), false},
 	} {
 		if got := bytes.Equal(base.Pix, c.m.Pix); got != c.same {
 			t.Errorf("%s: same pixels = %t, want %t", c.name, got, c.same)
@@ -100,8 +83,8 @@ func TestEveryDigitIsVisible(t *testing.T) {
 	for domain, s := range styles {
 		for class := range 10 {
 			for index := range 60 {
-				a := Render(Config{}, domain, class, index)
-				p := newPainter(32, seed.New(1, "glyphs", uint64(domain), uint64(class), uint64(index)))
+				a := Render(domain, class, index)
+				p := newPainter(stream(domain, class, index))
 				s.draw(p, (class+1)%10)
 				b := p.image()
 				count := 0
@@ -124,28 +107,11 @@ func colourAt(m *rgb.Image, i int) colour {
 	return colour{int(r), int(g), int(b)}
 }
 
-func TestEverySizeDraws(t *testing.T) {
-	for _, size := range []int{16, 17, 31, 33, 100} {
-		for domain := range styles {
-			m := Render(Config{Size: size}, domain, 8, 0)
-			if m.Width != size || m.Height != size || len(m.Pix) != 3*size*size {
-				t.Errorf("size %d: got %dx%d, %d bytes", size, m.Width, m.Height, len(m.Pix))
-			}
-		}
-	}
-}
-
 func TestBadArguments(t *testing.T) {
-	for _, size := range []int{-1, 15, 257} {
-		if err := (Config{Size: size}).Validate(); err == nil {
-			t.Errorf("size %d is accepted", size)
-		}
-	}
 	for name, f := range map[string]func(){
-		"size":   func() { Render(Config{Size: 8}, 0, 0, 0) },
-		"domain": func() { Render(Config{}, 4, 0, 0) },
-		"class":  func() { Render(Config{}, 0, 10, 0) },
-		"index":  func() { Render(Config{}, 0, 0, -1) },
+		"domain": func() { Render(4, 0, 0) },
+		"class":  func() { Render(0, 10, 0) },
+		"index":  func() { Render(0, 0, -1) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
@@ -163,7 +129,7 @@ func BenchmarkRender(b *testing.B) {
 		b.Run(s.name, func(b *testing.B) {
 			index := 0
 			for b.Loop() {
-				Render(Config{}, domain, index%10, index)
+				Render(domain, index%10, index)
 				index++
 			}
 		})

@@ -13,19 +13,17 @@ type colour [3]int
 // painter draws one image: a canvas and the stream of its random choices. It
 // computes in integers only, so that no compiler can round differently.
 type painter struct {
-	pixels int // width and height
-	side   int // the same in units
 	canvas []colour
 	random *rand.Rand
 }
 
-func newPainter(pixels int, random *rand.Rand) *painter {
-	return &painter{pixels: pixels, side: pixels * unit, canvas: make([]colour, pixels*pixels), random: random}
+func newPainter(random *rand.Rand) *painter {
+	return &painter{canvas: make([]colour, Size*Size), random: random}
 }
 
 // image returns the canvas, clipped to 8 bits.
 func (p *painter) image() *rgb.Image {
-	m := rgb.New(p.pixels, p.pixels)
+	m := rgb.New(Size, Size)
 	for i, c := range p.canvas {
 		for k, v := range c {
 			m.Pix[3*i+k] = uint8(clamp(v, 0, 255))
@@ -33,9 +31,6 @@ func (p *painter) image() *rgb.Image {
 	}
 	return m
 }
-
-// len scales a length in units from a 32x32 image to this one.
-func (p *painter) len(v int) int { return v * p.pixels / 32 }
 
 // below returns a number in [0, n). Unlike rand.IntN it draws the same on
 // 32-bit and 64-bit machines; its bias, n/2^32, is of no account here.
@@ -107,9 +102,9 @@ func (p *painter) fill(c colour) {
 // each calls fn for every pixel, by index and by the position of its centre in
 // units.
 func (p *painter) each(fn func(i int, at point)) {
-	for y := range p.pixels {
-		for x := range p.pixels {
-			fn(y*p.pixels+x, point{x*unit + unit/2, y*unit + unit/2})
+	for y := range Size {
+		for x := range Size {
+			fn(y*Size+x, point{x*unit + unit/2, y*unit + unit/2})
 		}
 	}
 }
@@ -132,7 +127,7 @@ func (p *painter) line(through point, degrees, width, ramp int, c colour, alpha 
 }
 
 // anywhere returns a random point of the image.
-func (p *painter) anywhere() point { return point{p.below(p.side), p.below(p.side)} }
+func (p *painter) anywhere() point { return point{p.below(side), p.below(side)} }
 
 // noise adds approximately normal noise of standard deviation sigma (in 1/16
 // grey levels), drawn for each channel apart or, if grey, once per pixel.
@@ -157,16 +152,15 @@ func (p *painter) normal(sigma int) int {
 }
 
 // blur smooths with the kernel (w, 256-2w, w)/256 in both directions, times
-// times at 32x32 and so often more at a larger size that it looks the same.
+// times.
 func (p *painter) blur(w, times int) {
-	times = max(1, times*p.pixels*p.pixels/(32*32))
-	row := make([]colour, p.pixels)
+	row := make([]colour, Size)
 	for range times {
-		for y := range p.pixels {
-			p.blurLine(row, y*p.pixels, 1, w)
+		for y := range Size {
+			p.blurLine(row, y*Size, 1, w)
 		}
-		for x := range p.pixels {
-			p.blurLine(row, x, p.pixels, w)
+		for x := range Size {
+			p.blurLine(row, x, Size, w)
 		}
 	}
 }

@@ -16,33 +16,33 @@ func drawPhoto(p *painter, digit int) {
 		bold: 150, height: [2]int{60, 86}, aspect: [2]int{85, 122}, slant: 46, turn: 11, warp: [2]int{0, 36},
 	})
 	contours := p.place(digit, q)
-	f := newField(contours, p.pixels, p.len(5*unit))
-	weight := p.len(p.between(0, 36))
+	f := newField(contours, Size, 5*unit)
+	weight := p.between(0, 36)
 
 	light := p.between(0, 359) // the direction that light comes from, degrees
 	lx, ly := sine(light+90), sine(light)
 	if p.chance(150) { // a soft shadow on the other side
 		far := p.between(1, 3)
-		dx, dy := lx*far*p.pixels/32/sineOne, ly*far*p.pixels/32/sineOne
-		dark, ramp := p.between(60, 150), p.len(p.between(2*unit, 4*unit))
+		dx, dy := lx*far/sineOne, ly*far/sineOne
+		dark, ramp := p.between(60, 150), p.between(2*unit, 4*unit)
 		p.each(func(i int, _ point) {
-			d := f.at(i%p.pixels+dx, i/p.pixels+dy)
+			d := f.at(i%Size+dx, i/Size+dy)
 			p.canvas[i] = mix(p.canvas[i], colour{}, clamp((weight-d+ramp/2)*one/ramp, 0, one)*dark/one)
 		})
 	}
 	grain, rough, bevel := p.texture(5, 5), p.between(8, 44), p.between(0, 60)
 	p.each(func(i int, _ point) {
-		x, y := i%p.pixels, i/p.pixels
+		x, y := i%Size, i/Size
 		// The slope of the field is the direction in which the edge faces.
 		gx, gy := f.at(x+1, y)-f.at(x-1, y), f.at(x, y+1)-f.at(x, y-1)
 		lit := (gx*lx + gy*ly) / sineOne * bevel / (2 * unit)
-		if f.d[i] < weight-p.len(2*unit) {
+		if f.d[i] < weight-(2*unit) {
 			lit = 0
 		}
 		p.canvas[i] = mix(p.canvas[i], face.add(grain[i]*rough/one+lit), f.inside(i, weight, unit))
 	})
 	if p.chance(56) { // something thin in front
-		p.line(p.anywhere(), p.below(180), p.len(p.between(50, 110)), unit, hsv(p.below(hues), p.between(0, 120), p.between(20, 230)), 220)
+		p.line(p.anywhere(), p.below(180), p.between(50, 110), unit, hsv(p.below(hues), p.between(0, 120), p.between(20, 230)), 220)
 	}
 
 	fall, strength := p.slope(p.between(0, 359)), p.between(0, 80)
@@ -79,12 +79,12 @@ func (p *painter) surface(base colour) {
 
 // bricks lightens or darkens the joints of a wall.
 func (p *painter) bricks(tone int) {
-	w, h := p.len(p.between(9*unit, 18*unit)), p.len(p.between(5*unit, 9*unit))
+	w, h := p.between(9*unit, 18*unit), p.between(5*unit, 9*unit)
 	phase := point{p.below(w), p.below(h)}
 	p.each(func(i int, at point) {
 		y := at.y + phase.y
 		x := at.x + phase.x + y/h%2*w/2
-		if y%h < p.len(unit) || x%w < p.len(unit) {
+		if y%h < unit || x%w < unit {
 			p.canvas[i] = p.canvas[i].add(tone)
 		}
 	})
@@ -94,11 +94,11 @@ func (p *painter) bricks(tone int) {
 func (p *painter) clutter(surface colour) {
 	for range p.below(5) {
 		c := mix(surface, hsv(p.below(hues), p.between(0, 200), p.between(20, 240)), p.between(60, 170))
-		ramp, alpha := p.len(p.between(unit, 4*unit)), p.between(110, 230)
+		ramp, alpha := p.between(unit, 4*unit), p.between(110, 230)
 		if p.chance(128) {
-			p.disc(p.anywhere(), p.len(p.between(2*unit, 8*unit)), ramp, c, alpha)
+			p.disc(p.anywhere(), p.between(2*unit, 8*unit), ramp, c, alpha)
 		} else {
-			p.line(p.anywhere(), p.below(180), p.len(p.between(unit, 5*unit)), ramp, c, alpha)
+			p.line(p.anywhere(), p.below(180), p.between(unit, 5*unit), ramp, c, alpha)
 		}
 	}
 }

@@ -1,9 +1,11 @@
 package glyphs
 
 // unit is the fixed-point resolution of all lengths: one pixel of the finished
-// image is 64 units. Drawing code gives lengths for a 32x32 image, and
-// (*painter).len scales them to the actual size.
+// image is 64 units.
 const unit = 64
+
+// side is the image's width and height in units.
+const side = Size * unit
 
 // one is the fixed-point 1 of ratios, blend weights and coverages.
 const one = 256
@@ -26,16 +28,16 @@ type poseRange struct {
 	aspect [2]int // percent
 	slant  int    // up to this, to both sides, in 1/256
 	turn   int    // up to this many degrees to both sides
-	warp   [2]int // units at 32x32
+	warp   [2]int // units
 }
 
 func (p *painter) randomPose(w poseRange) pose {
 	q := pose{
-		height: p.between(w.height[0], w.height[1]) * p.side / 100,
+		height: p.between(w.height[0], w.height[1]) * side / 100,
 		aspect: p.between(w.aspect[0], w.aspect[1]) * one / 100,
 		slant:  p.between(-w.slant, w.slant),
 		turn:   p.between(-w.turn, w.turn),
-		warp:   p.len(p.between(w.warp[0], w.warp[1])),
+		warp:   p.between(w.warp[0], w.warp[1]),
 		shift:  point{p.between(-160, 160), p.between(-160, 160)},
 	}
 	if p.chance(w.bold) {
@@ -62,17 +64,17 @@ func (p *painter) place(digit int, q pose) []contour {
 			x -= y * q.slant / one
 			dst[i] = append(dst[i], point{(x*cos - y*sin) / sineOne, (x*sin + y*cos) / sineOne})
 		}
-		dst[i] = subdivide(dst[i], p.len(2*unit))
+		dst[i] = subdivide(dst[i], 2*unit)
 	}
 	if q.warp > 0 {
 		p.warp(dst, q.warp)
 	}
 	lo, hi = bounds(dst)
-	margin := p.len(unit)
-	free := point{max(0, p.side-2*margin-(hi.x-lo.x)) / 2, max(0, p.side-2*margin-(hi.y-lo.y)) / 2}
+	margin := unit
+	free := point{max(0, side-2*margin-(hi.x-lo.x)) / 2, max(0, side-2*margin-(hi.y-lo.y)) / 2}
 	move(dst, point{
-		(p.side-lo.x-hi.x)/2 + free.x*q.shift.x/one,
-		(p.side-lo.y-hi.y)/2 + free.y*q.shift.y/one,
+		(side-lo.x-hi.x)/2 + free.x*q.shift.x/one,
+		(side-lo.y-hi.y)/2 + free.y*q.shift.y/one,
 	})
 	return dst
 }
@@ -84,7 +86,7 @@ func (p *painter) warp(contours []contour, amplitude int) {
 	for _, c := range contours {
 		for i, v := range c {
 			// Outlines are centred on the origin here.
-			u, w := (v.x+p.side/2)*4*one/p.side, (v.y+p.side/2)*4*one/p.side
+			u, w := (v.x+side/2)*4*one/side, (v.y+side/2)*4*one/side
 			c[i] = point{v.x + dx.at(u, w)*amplitude/one, v.y + dy.at(u, w)*amplitude/one}
 		}
 	}

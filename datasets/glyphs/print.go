@@ -20,10 +20,10 @@ func drawPrint(p *painter, digit int) {
 	}
 	contours := p.place(digit, q)
 	lo, hi := bounds(contours)
-	weight := p.len(p.between(-14, 18)) // how far the ink bleeds
-	soft := max(unit, p.len(p.between(64, 110)))
+	weight := p.between(-14, 18) // how far the ink bleeds
+	soft := max(unit, p.between(64, 110))
 	if neighbours {
-		gap := p.len(p.between(96, 288))
+		gap := p.between(96, 288)
 		if p.chance(190) {
 			contours = append(contours, p.beside(q, lo, hi, -1, gap)...)
 		}
@@ -32,15 +32,15 @@ func drawPrint(p *painter, digit int) {
 		}
 	}
 	if p.chance(50) {
-		y := hi.y + p.len(p.between(80, 200)) // a ruled line below
-		p.line(point{p.side / 2, y}, p.between(-2, 2), p.len(p.between(30, 70)), unit, ink, p.between(90, 220))
+		y := hi.y + p.between(80, 200) // a ruled line below
+		p.line(point{side / 2, y}, p.between(-2, 2), p.between(30, 70), unit, ink, p.between(90, 220))
 	}
 
-	f := newField(contours, p.pixels, p.len(4*unit))
+	f := newField(contours, Size, 4*unit)
 	wear := p.texture(6, 6)
 	fade := p.between(0, 110)
 	for i := range p.canvas {
-		alpha := f.inside(i, weight+p.len(wear[i]*10/one), soft)
+		alpha := f.inside(i, weight+wear[i]*10/one, soft)
 		alpha = alpha * (one - max(0, wear[i])*fade/one) / one
 		p.canvas[i] = mix(p.canvas[i], ink, alpha)
 	}

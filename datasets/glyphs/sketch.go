@@ -11,14 +11,14 @@ func drawSketch(p *painter, digit int) {
 		pencil = hsv(p.below(hues), p.between(120, 230), p.between(60, 170))
 	}
 	for range p.below(3) {
-		p.line(p.anywhere(), p.below(180), p.len(p.between(28, 50)), unit, pencil, p.between(20, 70))
+		p.line(p.anywhere(), p.below(180), p.between(28, 50), unit, pencil, p.between(20, 70))
 	}
 
 	q := p.randomPose(poseRange{
 		bold: 190, height: [2]int{66, 90}, aspect: [2]int{92, 138}, slant: 50, turn: 12, warp: [2]int{16, 64},
 	})
 	// The passes go around the same digit, each with its own wobble.
-	level := p.len(p.between(8, 44))
+	level := p.between(8, 44)
 	base := p.place(digit, q)
 	var last *field
 	for range p.between(1, 3) {
@@ -26,13 +26,13 @@ func drawSketch(p *painter, digit int) {
 		for i, c := range base {
 			pass[i] = append(contour(nil), c...)
 		}
-		half := point{-p.side / 2, -p.side / 2}
+		half := point{-side / 2, -side / 2}
 		move(pass, half)
-		p.warp(pass, p.len(p.between(10, 52)))
+		p.warp(pass, p.between(10, 52))
 		move(pass, point{-half.x, -half.y})
-		last = newField(pass, p.pixels, p.len(4*unit))
+		last = newField(pass, Size, 4*unit)
 
-		width := p.len(p.between(40, 84))
+		width := p.between(40, 84)
 		pressure := p.texture(5, 5)
 		strong, uneven := p.between(150, 250), p.between(40, 200)
 		for i := range p.canvas {
@@ -50,9 +50,9 @@ func drawSketch(p *painter, digit int) {
 func (p *painter) hatch(f *field, level int, pencil colour) {
 	angle := p.between(20, 160)
 	sin, cos := sine(angle), sine(angle+90)
-	step, alpha := p.len(p.between(150, 230)), p.between(60, 130)
+	step, alpha := p.between(150, 230), p.between(60, 130)
 	p.each(func(i int, at point) {
-		across := (at.x*sin-at.y*cos)/sineOne + 64*p.side
+		across := (at.x*sin-at.y*cos)/sineOne + 64*side
 		stroke := clamp((unit/2-abs(across%step-step/2)+unit/2)*one/unit, 0, one)
 		p.canvas[i] = mix(p.canvas[i], pencil, f.inside(i, level, unit)*stroke/one*alpha/one)
 	})

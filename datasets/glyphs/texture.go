@@ -38,7 +38,7 @@ func (p *painter) texture(w, h int) []int {
 	for octave := range 3 {
 		n := p.lattice(w<<octave, h<<octave)
 		p.each(func(i int, at point) {
-			sum[i] += n.at(at.x*n.w*one/p.side, at.y*n.h*one/p.side) * 5 / (8 << octave)
+			sum[i] += n.at(at.x*n.w*one/side, at.y*n.h*one/side) * 5 / (8 << octave)
 		})
 	}
 	return sum
@@ -49,7 +49,7 @@ func (p *painter) texture(w, h int) []int {
 func (p *painter) slope(degrees int) func(at point) int {
 	sin, cos := sine(degrees), sine(degrees+90)
 	return func(at point) int {
-		return ((at.x-p.side/2)*cos + (at.y-p.side/2)*sin) / sineOne * 2 * one / p.side
+		return ((at.x-side/2)*cos + (at.y-side/2)*sin) / sineOne * 2 * one / side
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 // names begin with their classes, as answerAll wants it.
 func sketches(t *testing.T, dir string, from, to int) {
 	t.Helper()
-	d, truth := fatal.Get2(datasets.Glyphs(datasets.GlyphsConfig{}))(t)
+	d, truth := fatal.Get2(datasets.Glyphs(60))(t)
 	k := fatal.Get(d.Domain("sketch"))(t)
 	fatal.If(t, os.MkdirAll(dir, 0o777))
 	n := 0

@@ -156,7 +156,7 @@ func TestHostile(t *testing.T) {
 // writePNG writes some picture.
 func writePNG(t *testing.T, file string) {
 	t.Helper()
-	d, _ := fatal.Get2(datasets.Glyphs(datasets.GlyphsConfig{PerClass: 1}))(t)
+	d, _ := fatal.Get2(datasets.Glyphs(1))(t)
 	m := fatal.Get(d.Image(0))(t)
 	save(t, file, m.ToImage())
 }

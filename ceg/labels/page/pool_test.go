@@ -19,7 +19,7 @@ import (
 func images(tb testing.TB, classes, perClass int) string {
 	tb.Helper()
 	root := filepath.Join(tb.TempDir(), "pictures")
-	d, truth := fatal.Get2(datasets.Glyphs(datasets.GlyphsConfig{PerClass: perClass}))(tb)
+	d, truth := fatal.Get2(datasets.Glyphs(perClass))(tb)
 	for i, e := range d.Examples {
 		if truth.Class(i) >= classes {
 			continue

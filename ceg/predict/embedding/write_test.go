@@ -25,7 +25,7 @@ import (
 
 func glyphs(t *testing.T) (*datasets.Dataset, datasets.Truth) {
 	t.Helper()
-	d, truth, err := datasets.Glyphs(datasets.GlyphsConfig{PerClass: 2})
+	d, truth, err := datasets.Glyphs(2)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func keyOf(class string) string { return string("123456789q"[slices.Index(animal
 func images(t *testing.T, classes, perClass int) string {
 	t.Helper()
 	root := filepath.Join(t.TempDir(), "pictures")
-	d, truth, err := datasets.Glyphs(datasets.GlyphsConfig{PerClass: perClass})
+	d, truth, err := datasets.Glyphs(perClass)
 	for i := 0; err == nil && i < d.Len(); i++ {
 		if truth.Class(i) >= classes {
 			continue

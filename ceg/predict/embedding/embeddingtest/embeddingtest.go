@@ -19,7 +19,7 @@ func Glyphs(t testing.TB, views int) string { return GlyphsOf(t, 10, views) }
 // GlyphsOf is Glyphs with a number of images per class and domain.
 func GlyphsOf(t testing.TB, perClass, views int) string {
 	t.Helper()
-	d, truth := fatal.Get2(datasets.Glyphs(datasets.GlyphsConfig{PerClass: perClass}))(t)
+	d, truth := fatal.Get2(datasets.Glyphs(perClass))(t)
 	x := fatal.Get(model.NewExtractor("go", nets.SmallCNN(12, config.MeanPool), 32, nil, 1))(t)
 	defer x.Close()
 	path := filepath.Join(t.TempDir(), "glyphs.safetensors")
