@@ -246,7 +246,7 @@ func (x *explorer) chooseReliable(epoch int, pu, px trainer.Predictions, unlabel
 	if x.g.Base == config.OfAll {
 		count, err = t.CountPublished(finished, p.Len())
 	} else {
-		count, err = t.Count(finished, len(free), cluster.HalfEven)
+		count, err = t.Count(finished, len(free))
 	}
 	if err != nil {
 		return set, fmt.Errorf("reliable set: %w", err)

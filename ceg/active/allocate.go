@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// Stratified divides labels evenly among domains with sizes[k] candidates each; remaining labels
+// stratified divides labels evenly among domains with sizes[k] candidates each; remaining labels
 // go one each to the largest domains. Labels that exceed a domain's candidates are divided the
 // same way among the other domains. Ties go to the lower index. More labels than candidates are
 // an error.
-func Stratified(sizes []int, labels int) ([]int, error) {
+func stratified(sizes []int, labels int) ([]int, error) {
 	if err := checkSizes(sizes, labels); err != nil {
 		return nil, err
 	}
@@ -37,10 +37,10 @@ func Stratified(sizes []int, labels int) ([]int, error) {
 	return counts, nil
 }
 
-// Proportional divides labels among domains in proportion to their numbers of candidates, by the
+// proportional divides labels among domains in proportion to their numbers of candidates, by the
 // largest-remainder method; ties go to the lower index. More labels than candidates are an
 // error.
-func Proportional(sizes []int, labels int) ([]int, error) {
+func proportional(sizes []int, labels int) ([]int, error) {
 	if err := checkSizes(sizes, labels); err != nil {
 		return nil, err
 	}

@@ -32,11 +32,8 @@ func (BADGE) Needs() Arrays { return Features | ClassProbs }
 
 // Query returns n candidates in selection order.
 func (s BADGE) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
-	if err := c.Check(s.Needs(), n); err != nil {
+	if err := c.checkDraw(s.Needs(), n, r); err != nil {
 		return nil, failed(s, err)
-	}
-	if r == nil {
-		return nil, failed(s, errNoStream)
 	}
 	if n == 0 {
 		return []Pick{}, nil
@@ -45,7 +42,7 @@ func (s BADGE) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 	ties := Ties{s.TieSeed, c.IDs}
 	seeding := newSeeding(len(c.IDs), ties)
 	picks := make([]Pick, n)
-	at := ties.largest(g.squares)
+	at := highest(g.squares, nil, ties)
 	picks[0] = Pick{Index: at, ID: c.IDs[at], Score: g.squares[at]}
 	for k := 1; k < n; k++ {
 		seeding.choose(at, func(dst []float64, first int) { g.distances(dst, first, at) })

@@ -236,15 +236,8 @@ func (b *bait) forward(ties precedence) {
 
 // narrow leaves the chosen rows alone, in their order.
 func (b *bait) narrow() {
-	take := func(v []float64) []float64 {
-		out := make([]float64, len(b.chosen))
-		for k, i := range b.chosen {
-			out[k] = v[i]
-		}
-		return out
-	}
 	b.features = cluster.SelectRows(b.features, b.chosen)
-	b.scale, b.g, b.s = take(b.scale), take(b.g), take(b.s)
+	b.scale, b.g, b.s = take(b.scale, b.chosen), take(b.g, b.chosen), take(b.s, b.chosen)
 	b.along, b.beside = b.along[:len(b.chosen)], b.beside[:len(b.chosen)]
 }
 

@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+
+	"github.com/ledg-go/ledg/ceg/active/cluster"
 )
 
 // Budget is the total number of labels, including the initial ones: a number such as "120", or a
@@ -57,7 +59,7 @@ func (b Budget) Labels(pool int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	n := floor(exact)
+	n := cluster.Floor(exact)
 	if n < 1 {
 		return 0, fmt.Errorf("budget %s of a pool of %d is less than one label", b.text, pool)
 	}
@@ -77,8 +79,4 @@ func (b Budget) exact(pool int) (*big.Rat, error) {
 		v.Mul(v, big.NewRat(int64(pool), 100))
 	}
 	return v, nil
-}
-
-func floor(v *big.Rat) int {
-	return int(new(big.Int).Quo(v.Num(), v.Denom()).Int64())
 }

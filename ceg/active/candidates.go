@@ -3,6 +3,7 @@ package active
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg/active/cluster"
@@ -76,9 +77,9 @@ func (a Arrays) String() string {
 	return strings.Join(names, ", ")
 }
 
-// SumTolerance is the largest allowed difference between 1 and the sum of a row of
+// sumTolerance is the largest allowed difference between 1 and the sum of a row of
 // probabilities.
-const SumTolerance = 1e-3
+const sumTolerance = 1e-3
 
 // Check returns an error for the first invalid value in the needed arrays, and for an n below 0
 // or above the number of candidates.
@@ -151,6 +152,14 @@ func (c *Candidates) checkCold(needs Arrays, n int) error {
 		needs &^= LabelledFeatures
 	}
 	return c.Check(needs, n)
+}
+
+// checkDraw is checkCold for strategies that draw from a random stream.
+func (c *Candidates) checkDraw(needs Arrays, n int, r *rand.Rand) error {
+	if r == nil {
+		return errNoStream
+	}
+	return c.checkCold(needs, n)
 }
 
 // checkLabelled checks the classes or domains of the labelled samples by themselves.
@@ -236,16 +245,16 @@ func checkHead(name, of string, h outputs, minCols, rows int, ids []string) erro
 }
 
 // CheckProbs returns an error for a value outside [0, 1], or a sum that differs from 1 by more
-// than [SumTolerance].
+// than sumTolerance.
 func CheckProbs(p []float64) error {
 	sum := 0.0
 	for j, v := range p {
-		if !(v >= 0 && v <= 1+SumTolerance) {
+		if !(v >= 0 && v <= 1+sumTolerance) {
 			return fmt.Errorf("column %d is %v, want a probability", j, v)
 		}
 		sum += v
 	}
-	if math.Abs(sum-1) > SumTolerance {
+	if math.Abs(sum-1) > sumTolerance {
 		return fmt.Errorf("probabilities sum to %v, want 1", sum)
 	}
 	return nil

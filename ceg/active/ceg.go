@@ -50,10 +50,7 @@ func (CEG) Needs() Arrays {
 // Query returns the n candidates with the smallest R (Algorithm 1).
 // The map of package ceg: (20).
 func (s CEG) Query(c *Candidates, n int, _ *rand.Rand) ([]Pick, error) {
-	if err := c.Check(s.Needs(), n); err != nil {
-		return nil, failed(s, err)
-	}
-	scores, err := s.score(c)
+	scores, err := s.scored(c, s.Needs(), n)
 	if err != nil {
 		return nil, failed(s, err)
 	}
@@ -63,18 +60,15 @@ func (s CEG) Query(c *Candidates, n int, _ *rand.Rand) ([]Pick, error) {
 // Score returns the scores of all candidates, for figures and tables (S_d is Eq. 5).
 // The map of package ceg: (17).
 func (s CEG) Score(c *Candidates) (Scores, error) {
-	if err := c.Check(s.Needs(), 0); err != nil {
-		return Scores{}, failed(s, err)
-	}
-	scores, err := s.score(c)
-	if err != nil {
-		return Scores{}, failed(s, err)
-	}
-	return scores, nil
+	scores, err := s.scored(c, s.Needs(), 0)
+	return named(s, scores, err)
 }
 
-// score scores candidates that have been checked.
-func (s CEG) score(c *Candidates) (Scores, error) {
+// scored scores candidates of which n are to be chosen.
+func (s CEG) scored(c *Candidates, needs Arrays, n int) (Scores, error) {
+	if err := c.Check(needs, n); err != nil {
+		return Scores{}, err
+	}
 	class, domain := c.class(), c.domain()
 	centroids, err := cluster.Compute(c.LabelledFeatures, c.LabelledDomains, c.LabelledClasses, domain.cols(), class.cols(), s.Space)
 	if err != nil {
@@ -115,10 +109,7 @@ func (s CEG) Representativeness(domain *Row) (score, key float64) {
 // equal ones.
 func (s CEG) Choose(ids []string, scores Scores, n int) ([]Pick, error) {
 	picks, err := s.choose(ids, scores, n)
-	if err != nil {
-		return nil, failed(s, err)
-	}
-	return picks, nil
+	return named(s, picks, err)
 }
 
 func (s CEG) choose(ids []string, scores Scores, n int) ([]Pick, error) {

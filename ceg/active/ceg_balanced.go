@@ -22,10 +22,7 @@ func (s BalancedCEG) Needs() Arrays { return s.CEG.Needs() | Domains }
 
 // Query returns n candidates, those with the smallest R first.
 func (s BalancedCEG) Query(c *Candidates, n int, _ *rand.Rand) ([]Pick, error) {
-	if err := c.Check(s.Needs(), n); err != nil {
-		return nil, failed(s, err)
-	}
-	scores, err := s.score(c)
+	scores, err := s.scored(c, s.Needs(), n)
 	if err != nil {
 		return nil, failed(s, err)
 	}
@@ -35,10 +32,7 @@ func (s BalancedCEG) Query(c *Candidates, n int, _ *rand.Rand) ([]Pick, error) {
 // Choose returns n picks from precomputed scores and the domains of the candidates.
 func (s BalancedCEG) Choose(ids []string, domains []int, scores Scores, n int) ([]Pick, error) {
 	picks, err := s.choose(ids, domains, scores, n)
-	if err != nil {
-		return nil, failed(s, err)
-	}
-	return picks, nil
+	return named(s, picks, err)
 }
 
 func (s BalancedCEG) choose(ids []string, domains []int, scores Scores, n int) ([]Pick, error) {
@@ -89,28 +83,14 @@ func (s BalancedCEG) choose(ids []string, domains []int, scores Scores, n int) (
 
 // within orders the rows of one domain, best first, with their ranks within it and R as a share.
 func (s BalancedCEG) within(ids []string, rows []int, all Scores) ([]Pick, error) {
-	take := func(v []float64) []float64 {
+	some := func(v []float64) []float64 {
 		if len(v) != len(ids) {
-			return v[:0:0] // CEG reports that they are too few
+			return v[:0:0] // nil stays; CEG reports others, that they are too few
 		}
-		out := make([]float64, len(rows))
-		for k, i := range rows {
-			out[k] = v[i]
-		}
-		return out
+		return take(v, rows)
 	}
-	own := Scores{Su: take(all.Su), Sr: take(all.Sr), Sd: take(all.Sd)}
-	if all.KeyU != nil {
-		own.KeyU = take(all.KeyU)
-	}
-	if all.KeyR != nil {
-		own.KeyR = take(all.KeyR)
-	}
-	names := make([]string, len(rows))
-	for k, i := range rows {
-		names[k] = ids[i]
-	}
-	picks, err := s.CEG.choose(names, own, len(rows))
+	own := Scores{some(all.Su), some(all.Sr), some(all.Sd), some(all.KeyU), some(all.KeyR)}
+	picks, err := s.CEG.choose(take(ids, rows), own, len(rows))
 	if err != nil {
 		return nil, err
 	}

@@ -19,18 +19,12 @@ func (BatchCEG) Name() string { return "ceg-batch" }
 
 // Query returns n candidates with their scores at the time of the pick.
 func (s BatchCEG) Query(c *Candidates, n int, _ *rand.Rand) ([]Pick, error) {
-	if err := c.Check(s.Needs(), n); err != nil {
-		return nil, failed(s, err)
-	}
 	picks, err := s.query(c, n)
-	if err != nil {
-		return nil, failed(s, err)
-	}
-	return picks, nil
+	return named(s, picks, err)
 }
 
 func (s BatchCEG) query(c *Candidates, n int) ([]Pick, error) {
-	scores, err := s.score(c)
+	scores, err := s.scored(c, s.Needs(), n)
 	if err != nil {
 		return nil, err
 	}

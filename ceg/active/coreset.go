@@ -134,4 +134,4 @@ func (g *kCentre) choose(at int) {
 }
 
 // farthest returns the row with the largest distance.
-func (g *kCentre) farthest() int { return g.ties.largest(g.least) }
+func (g *kCentre) farthest() int { return highest(g.least, nil, g.ties) }

@@ -15,9 +15,9 @@ type Division string
 const (
 	// Pooled selects from all domains together.
 	Pooled Division = "pooled"
-	// ByStratum selects equally many from each domain: [Stratified].
+	// ByStratum selects equally many from each domain: stratified.
 	ByStratum Division = "stratified"
-	// ByShare selects from each domain in proportion to its candidates: [Proportional].
+	// ByShare selects from each domain in proportion to its candidates: proportional.
 	ByShare Division = "proportional"
 	// Balanced selects equally many from each domain; left-over labels go one each to the
 	// domains whose next candidate has the highest score. It turns ceg into [BalancedCEG].
@@ -81,9 +81,9 @@ func (s Divided) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 	for _, p := range strata {
 		sizes = append(sizes, len(p.rows))
 	}
-	divide := Stratified
+	divide := stratified
 	if s.Division == ByShare {
-		divide = Proportional
+		divide = proportional
 	}
 	counts, err := divide(sizes, n)
 	if err != nil {
@@ -192,9 +192,9 @@ func (c *Candidates) within(domain int, rows []int, needs Arrays) *Candidates {
 		}
 	}
 	d.LabelledFeatures = cluster.SelectRows(c.LabelledFeatures, own)
-	d.LabelledDomains = takeInts(c.LabelledDomains, own)
+	d.LabelledDomains = take(c.LabelledDomains, own)
 	if needs.Has(LabelledClasses) {
-		d.LabelledClasses = takeInts(c.LabelledClasses, own)
+		d.LabelledClasses = take(c.LabelledClasses, own)
 	}
 	if needs.Has(LabelledProbs) {
 		d.LabelledClassLogits, d.LabelledClassProbs = takeRows(c.LabelledClassLogits, own), takeRows(c.LabelledClassProbs, own)
@@ -205,7 +205,7 @@ func (c *Candidates) within(domain int, rows []int, needs Arrays) *Candidates {
 // take returns some of the candidates, with all labelled samples.
 func (c *Candidates) take(rows []int, needs Arrays) *Candidates {
 	d := &Candidates{
-		IDs:         make([]string, len(rows)),
+		IDs:         take(c.IDs, rows),
 		ClassLogits: takeRows(c.ClassLogits, rows), ClassProbs: takeRows(c.ClassProbs, rows),
 		DomainLogits: takeRows(c.DomainLogits, rows), DomainProbs: takeRows(c.DomainProbs, rows),
 		LabelledFeatures: c.LabelledFeatures, LabelledClasses: c.LabelledClasses, LabelledDomains: c.LabelledDomains,
@@ -215,10 +215,7 @@ func (c *Candidates) take(rows []int, needs Arrays) *Candidates {
 		d.Features = cluster.SelectRows(c.Features, rows)
 	}
 	if c.Domains != nil {
-		d.Domains = takeInts(c.Domains, rows)
-	}
-	for k, i := range rows {
-		d.IDs[k] = c.IDs[i]
+		d.Domains = take(c.Domains, rows)
 	}
 	return d
 }
@@ -230,8 +227,9 @@ func takeRows(m Matrix, rows []int) Matrix {
 	return cluster.SelectRows(m, rows)
 }
 
-func takeInts(v, index []int) []int {
-	out := make([]int, len(index))
+// take returns some of the values.
+func take[T any](v []T, index []int) []T {
+	out := make([]T, len(index))
 	for k, i := range index {
 		out[k] = v[i]
 	}

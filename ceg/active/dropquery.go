@@ -35,11 +35,8 @@ func (DropQuery) Needs() Arrays { return Features | LabelledFeatures | LabelledC
 
 // Query returns n candidates. The score of each is the size of its cluster, 0 for a random one.
 func (s DropQuery) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
-	if err := c.checkCold(s.Needs(), n); err != nil {
+	if err := c.checkDraw(s.Needs(), n, r); err != nil {
 		return nil, failed(s, err)
-	}
-	if r == nil {
-		return nil, failed(s, errNoStream)
 	}
 	if n == 0 {
 		return []Pick{}, nil
@@ -55,11 +52,7 @@ func (s DropQuery) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 	if len(rows) < n {
 		return withOthers(rows, ties, n, r), nil
 	}
-	own := Ties{s.TieSeed, make([]string, len(rows))}
-	for k, i := range rows {
-		own.IDs[k] = c.IDs[i]
-	}
-	picks := representatives(unitPoints(cluster.SelectRows(c.Features, rows)), own, n, r)
+	picks := representatives(unitPoints(cluster.SelectRows(c.Features, rows)), ties.of(rows), n, r)
 	for k := range picks {
 		picks[k].Index = rows[picks[k].Index]
 	}

@@ -235,7 +235,7 @@ func TestGoldenBADGE(t *testing.T) {
 		nearAll(t, name+"_norm", norms, read[float32](a, name+"_norm"), 1e-5)
 		first, second := a.Ints(name + "_first")[0], a.Ints(name + "_second_given")[0]
 		ties := Ties{IDs: c.IDs}
-		if got := ties.largest(g.squares); got != first {
+		if got := highest(g.squares, nil, ties); got != first {
 			t.Errorf("%s: first pick %d, want %d", name, got, first)
 		}
 		s := newSeeding(len(c.IDs), ties)

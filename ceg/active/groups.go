@@ -119,8 +119,5 @@ func (c *Candidates) FirstOfGroups(picks []Pick, n int) []Pick {
 
 // Limits returns the limits of the strategy.
 func (s Grouped) Limits(n, candidates, features int) string {
-	if l, ok := s.Strategy.(Limited); ok {
-		return l.Limits(n, candidates, features)
-	}
-	return ""
+	return limitsOf(s.Strategy, n, candidates, features)
 }

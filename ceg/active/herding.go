@@ -16,15 +16,15 @@ import (
 //	sum over j of max(k(i, j) - m_j, 0)
 //
 // It needs no labels, so it can select the initial ones, and it is deterministic. At most
-// [MaxHerded] candidates, drawn by their IDs, are considered; memory is four bytes a pair.
+// maxHerded candidates, drawn by their IDs, are considered; memory is four bytes a pair.
 // Kernels are float32 and gains integers, so the result does not depend on the order of rows.
 type MaxHerding struct {
 	// TieSeed orders candidates of equal gain; see [Ties].
 	TieSeed uint64
 }
 
-// MaxHerded is the largest number of candidates that [MaxHerding] and [UHerding] consider.
-const MaxHerded = 20_000
+// maxHerded is the largest number of candidates that [MaxHerding] and [UHerding] consider.
+const maxHerded = 20_000
 
 // Name returns "maxherding".
 func (MaxHerding) Name() string { return "maxherding" }
@@ -39,7 +39,7 @@ func (s MaxHerding) Query(c *Candidates, n int, _ *rand.Rand) ([]Pick, error) {
 		return nil, failed(s, err)
 	}
 	ties := Ties{s.TieSeed, c.IDs}
-	return ties.subsample(MaxHerded, n, func(rows []int, own Ties, n int) []Pick {
+	return ties.subsample(maxHerded, n, func(rows []int, own Ties, n int) []Pick {
 		return herd(unitPoints(cluster.SelectRows(c.Features, rows)), unitPoints(c.LabelledFeatures), nil, 1, own, n)
 	}), nil
 }

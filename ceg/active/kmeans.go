@@ -28,11 +28,8 @@ func (KMeans) Needs() Arrays { return Features }
 
 // Query returns n candidates. The score of each is the size of its cluster.
 func (s KMeans) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
-	if err := c.Check(s.Needs(), n); err != nil {
+	if err := c.checkDraw(s.Needs(), n, r); err != nil {
 		return nil, failed(s, err)
-	}
-	if r == nil {
-		return nil, failed(s, errNoStream)
 	}
 	ties := Ties{s.TieSeed, c.IDs}
 	p := points{}

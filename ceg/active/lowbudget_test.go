@@ -358,12 +358,12 @@ func TestGoldenCentroids(t *testing.T) {
 		sizes[d]++
 		members[d] = append(members[d], i)
 	}
-	share := fatal.Get(Stratified(sizes, l.budget))(t)
+	share := fatal.Get(stratified(sizes, l.budget))(t)
 	l.equal(t, "kmd.share", share)
 	var picks []int
 	var distances []float64
 	for d, rows := range members {
-		groups := clustering{takeInts(clusters, rows), share[d]}
+		groups := clustering{take(clusters, rows), share[d]}
 		at, own := central(l.x.rows(rows), groups, byRow{})
 		for _, k := range at {
 			picks = append(picks, rows[k])
@@ -412,7 +412,7 @@ func TestGoldenAllocation(t *testing.T) {
 	l := openLowBudget(t)
 	k := slices.Max(l.Ints("domain")) + 1
 	budgets := l.Ints("alloc.budgets")
-	for name, divide := range map[string]func([]int, int) ([]int, error){"stratified": Stratified, "proportional": Proportional} {
+	for name, divide := range map[string]func([]int, int) ([]int, error){"stratified": stratified, "proportional": proportional} {
 		var all []int
 		for c := range len(l.Ints("alloc.sizes")) / k {
 			sizes := l.Ints("alloc.sizes")[c*k : (c+1)*k]

@@ -53,8 +53,5 @@ func (s Probability) Query(c *Candidates, n int, _ *rand.Rand) ([]Pick, error) {
 // Choose returns the n candidates with the highest precomputed keys.
 func (s Probability) Choose(ids []string, scores, keys []float64, n int) ([]Pick, error) {
 	picks, err := best(Ties{s.TieSeed, ids}, scores, keys, n)
-	if err != nil {
-		return nil, failed(s, err)
-	}
-	return picks, nil
+	return named(s, picks, err)
 }

@@ -15,7 +15,7 @@ import (
 // 2022): it repeatedly picks the candidate whose ball contains most uncovered samples, on
 // L2-normalised features. It needs no labels, so it can select the initial ones, but it is
 // sensitive to the radius; see [MaxHerding]. Once all samples are covered, the rest follow in
-// the order of ties. At most [MaxCovered] candidates, drawn by their IDs, are considered.
+// the order of ties. At most maxCovered candidates, drawn by their IDs, are considered.
 type ProbCover struct {
 	// Radius is the radius of the balls, in (0, 2]. Zero selects it by six bisection steps in [0, 1]:
 	// the largest tried radius with purity at least 0.95. Purity is the share of balls whose
@@ -29,8 +29,8 @@ type ProbCover struct {
 }
 
 const (
-	// MaxCovered is the largest number of candidates that [ProbCover] considers.
-	MaxCovered = 30_000
+	// maxCovered is the largest number of candidates that [ProbCover] considers.
+	maxCovered = 30_000
 	purityWant = 0.95
 	radiiTried = 6
 )
@@ -57,7 +57,7 @@ func (s ProbCover) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 		return nil, failed(s, fmt.Errorf("the number of classes is not known, nor the radius"))
 	}
 	ties := Ties{s.TieSeed, c.IDs}
-	return ties.subsample(MaxCovered, n, func(rows []int, own Ties, n int) []Pick {
+	return ties.subsample(maxCovered, n, func(rows []int, own Ties, n int) []Pick {
 		p := unitPoints(cluster.SelectRows(c.Features, rows), c.LabelledFeatures)
 		radius := s.Radius
 		if radius == 0 && n > 0 {

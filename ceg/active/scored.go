@@ -62,10 +62,7 @@ func (s Scored) Query(c *Candidates, n int, _ *rand.Rand) ([]Pick, error) {
 		return nil, failed(s, err)
 	}
 	picks, err := best(Ties{s.TieSeed, c.IDs}, scores, scores, n)
-	if err != nil {
-		return nil, failed(s, err)
-	}
-	return picks, nil
+	return named(s, picks, err)
 }
 
 // scores calls the function and checks what it returns.

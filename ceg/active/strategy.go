@@ -78,3 +78,20 @@ func best(ties Ties, scores, keys []float64, n int) ([]Pick, error) {
 	}
 	return picks, nil
 }
+
+// named names the strategy in an error, if there is one.
+func named[T any](s Strategy, v T, err error) (T, error) {
+	if err != nil {
+		var none T
+		return none, failed(s, err)
+	}
+	return v, nil
+}
+
+// limitsOf returns the limits of a strategy within another.
+func limitsOf(s Strategy, n, candidates, features int) string {
+	if l, ok := s.(Limited); ok {
+		return l.Limits(n, candidates, features)
+	}
+	return ""
+}

@@ -12,23 +12,20 @@ func subsampleNote(s Strategy, limit, candidates int) string {
 
 // Limits states how many candidates are considered.
 func (s ProbCover) Limits(_, candidates, _ int) string {
-	return subsampleNote(s, MaxCovered, candidates)
+	return subsampleNote(s, maxCovered, candidates)
 }
 
 // Limits states how many candidates are considered.
 func (s MaxHerding) Limits(_, candidates, _ int) string {
-	return subsampleNote(s, MaxHerded, candidates)
+	return subsampleNote(s, maxHerded, candidates)
 }
 
 // Limits states how many candidates are considered.
-func (s UHerding) Limits(_, candidates, _ int) string { return subsampleNote(s, MaxHerded, candidates) }
+func (s UHerding) Limits(_, candidates, _ int) string { return subsampleNote(s, maxHerded, candidates) }
 
 // Limits returns the limits of the strategy, domain by domain.
 func (s Divided) Limits(n, candidates, features int) string {
-	if l, ok := s.Strategy.(Limited); ok {
-		return l.Limits(n, candidates, features)
-	}
-	return ""
+	return limitsOf(s.Strategy, n, candidates, features)
 }
 
 // subsample lets choose pick n of at most limit candidates, drawn by their IDs; if n is larger,
@@ -36,11 +33,7 @@ func (s Divided) Limits(n, candidates, features int) string {
 // positions in them.
 func (t Ties) subsample(limit, n int, choose func(rows []int, own Ties, n int) []Pick) []Pick {
 	rows := t.Some(limit)
-	own := Ties{t.Seed, make([]string, len(rows))}
-	for k, i := range rows {
-		own.IDs[k] = t.IDs[i]
-	}
-	picks := choose(rows, own, min(n, len(rows)))
+	picks := choose(rows, t.of(rows), min(n, len(rows)))
 	for k := range picks {
 		picks[k].Index = rows[picks[k].Index]
 	}

@@ -12,6 +12,9 @@ type Ties struct {
 	IDs  []string
 }
 
+// of returns the ties of some rows.
+func (t Ties) of(rows []int) Ties { return Ties{t.Seed, take(t.IDs, rows)} }
+
 // sort puts rows into the order of ties.
 func (t Ties) sort(rows []int) {
 	if len(rows) < 2 {
@@ -54,16 +57,4 @@ func mix(h uint64) uint64 {
 	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
 	h = (h ^ h>>27) * 0x94d049bb133111eb
 	return h ^ h>>31
-}
-
-// largest returns the row with the largest value, of equal ones the first in the
-// order of ties.
-func (t Ties) largest(v []float64) int {
-	at := 0
-	for i, x := range v {
-		if x > v[at] || i > 0 && x == v[at] && t.before(i, at) {
-			at = i
-		}
-	}
-	return at
 }

@@ -39,11 +39,8 @@ func (TypiClust) Needs() Arrays { return Features | LabelledFeatures }
 
 // Query returns n candidates in selection order. The score of each is its typicality.
 func (s TypiClust) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
-	if err := c.checkCold(s.Needs(), n); err != nil {
+	if err := c.checkDraw(s.Needs(), n, r); err != nil {
 		return nil, failed(s, err)
-	}
-	if r == nil {
-		return nil, failed(s, errNoStream)
 	}
 	if n == 0 {
 		return []Pick{}, nil

@@ -59,7 +59,7 @@ func (s UHerding) Query(c *Candidates, n int, _ *rand.Rand) ([]Pick, error) {
 		sigma = smallestDistance(labelled)
 	}
 	ties := Ties{s.TieSeed, c.IDs}
-	return ties.subsample(MaxHerded, n, func(rows []int, own Ties, n int) []Pick {
+	return ties.subsample(maxHerded, n, func(rows []int, own Ties, n int) []Pick {
 		var u []float64
 		if labelled.Rows > 0 {
 			u = make([]float64, len(rows))

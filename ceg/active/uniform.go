@@ -13,11 +13,8 @@ func (Uniform) Needs() Arrays { return 0 }
 
 // Query draws n candidates from r without replacement.
 func (s Uniform) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
-	if err := c.Check(s.Needs(), n); err != nil {
+	if err := c.checkDraw(s.Needs(), n, r); err != nil {
 		return nil, failed(s, err)
-	}
-	if r == nil {
-		return nil, failed(s, errNoStream)
 	}
 	rows := make([]int, len(c.IDs))
 	for i := range rows {

@@ -134,8 +134,7 @@ func TestErrors(t *testing.T) {
 		{"sizes", "at least one of each", func() error { _, err := NewBuilder(1, 0, 1, Raw); return err }()},
 		{"share", "a share of 1.1", func() error { _, err := Share(1.1, 10, Floor); return err }()},
 		{"nan share", "a share of NaN", func() error { _, err := Share(math.NaN(), 10, Floor); return err }()},
-		{"rounding", "unknown rounding", func() error { _, err := Share(0.5, 10, 9); return err }()},
-		{"epoch", "epoch 11, want 0 to 10", func() error { _, err := Threshold{0, 1, 10}.Count(11, 1, Floor); return err }()},
+		{"epoch", "epoch 11, want 0 to 10", func() error { _, err := Threshold{0, 1, 10}.Count(11, 1); return err }()},
 		{"epochs", "over 0 epochs", Threshold{0, 1, 0}.Validate()},
 		{"threshold", "from NaN to 1", Threshold{math.NaN(), 1, 5}.Validate()},
 	} {
@@ -281,7 +280,7 @@ func TestShareIsExact(t *testing.T) {
 	if got := must[int](t)(Share(0.29, 100, Floor)); got != 29 {
 		t.Errorf("29%% of 100 is %d", got)
 	}
-	if got := must[int](t)(Share(0.07, 100, Ceil)); got != 7 {
+	if got := must[int](t)(Share(0.07, 100, HalfEven)); got != 7 {
 		t.Errorf("7%% of 100 is %d", got)
 	}
 }
@@ -294,7 +293,7 @@ func Example() {
 	}
 	unlabelled := Matrix{Rows: 3, Cols: 2, Stride: 2, Data: []float32{1, 1, 0, 1, 3, 1}}
 	threshold := Threshold{Start: 0.25, End: 0.75, Epochs: 30}
-	count, err := threshold.Count(30, unlabelled.Rows, HalfEven)
+	count, err := threshold.Count(30, unlabelled.Rows)
 	if err != nil {
 		panic(err)
 	}

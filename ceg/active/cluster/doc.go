@@ -5,7 +5,7 @@
 // (the published code) match unlabelled features and select the reliable set. Its size is the [Threshold] of the epoch:
 //
 //	c, err := cluster.Compute(labelled, domains, classes, K, C, cluster.Raw)
-//	count, err := threshold.Count(epoch, unlabelled.Rows, cluster.HalfEven)
+//	count, err := threshold.Count(epoch, unlabelled.Rows)
 //	set, err := c.Closest(unlabelled, nil, count)
 //
 // Terms:

@@ -3,6 +3,7 @@ package cluster
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 	"testing"
 
@@ -128,24 +129,16 @@ func TestGoldenThreshold(t *testing.T) {
 	want := open(t, "reliable.npz")
 	threshold := Threshold{Start: 0.25, End: 0.5, Epochs: 60}
 	shares := read[float32](want, "schedule_T")
-	differ := 0
-	for _, rule := range []Rounding{HalfEven, HalfUp, Floor, Ceil} {
-		name := map[Rounding]string{HalfEven: "round_half_even", HalfUp: "round_half_up", Floor: "floor", Ceil: "ceil"}[rule]
-		counts := want.Ints("schedule_count_" + name)
-		for i, e := range want.Ints("schedule_epoch") {
-			share := fatal.Get(threshold.exact(e))(t)
-			at, _ := share.Float64()
-			near(t, fmt.Sprintf("T at %d", e), 100*at, float64(shares[i]), 1e-5)
-			got := fatal.Get(threshold.Count(e, 200, rule))(t)
-			if got != counts[i] {
-				t.Errorf("%v: count at %d is %d, want %d", rule, e, got, counts[i])
-			}
-			if up, _ := threshold.Count(e, 200, HalfUp); rule == HalfEven && up != got {
-				differ++
-			}
+	counts, down := want.Ints("schedule_count_round_half_even"), want.Ints("schedule_count_floor")
+	for i, e := range want.Ints("schedule_epoch") {
+		share := fatal.Get(threshold.exact(e))(t)
+		at, _ := share.Float64()
+		near(t, fmt.Sprintf("T at %d", e), 100*at, float64(shares[i]), 1e-5)
+		if got := fatal.Get(threshold.Count(e, 200))(t); got != counts[i] {
+			t.Errorf("count at %d is %d, want %d", e, got, counts[i])
 		}
-	}
-	if differ != 5 {
-		t.Errorf("half_even and half_up differ at %d epochs, want 5", differ)
+		if got := Floor(share.Mul(share, big.NewRat(200, 1))); got != down[i] {
+			t.Errorf("rounded down at %d, the count is %d, want %d", e, got, down[i])
+		}
 	}
 }

@@ -31,8 +31,8 @@ func (t Threshold) Validate() error {
 	return nil
 }
 
-// Count returns the share of n samples at an epoch, as a rounded number of samples.
-func (t Threshold) Count(epoch, n int, rule Rounding) (int, error) {
+// Count returns the share of n samples at an epoch, rounded half to even.
+func (t Threshold) Count(epoch, n int) (int, error) {
 	s, err := t.exact(epoch)
 	if err != nil {
 		return 0, err
@@ -40,7 +40,7 @@ func (t Threshold) Count(epoch, n int, rule Rounding) (int, error) {
 	if n < 0 {
 		return 0, fmt.Errorf("cluster: share of %d samples", n)
 	}
-	return rule.round(s.Mul(s, big.NewRat(int64(n), 1)))
+	return HalfEven(s.Mul(s, big.NewRat(int64(n), 1))), nil
 }
 
 // CountPublished returns the published code's count at an epoch (trainers/adg.py): with S =
@@ -60,7 +60,7 @@ func (t Threshold) CountPublished(epoch, n int) (int, error) {
 		return 0, err
 	}
 	s.Quo(s, decimal(t.End))
-	return HalfEven.round(s.Mul(s, big.NewRat(int64(all), 1)))
+	return HalfEven(s.Mul(s, big.NewRat(int64(all), 1))), nil
 }
 
 // exact returns the share at an epoch between 0 (Start) and Epochs (End). The published code counts
@@ -78,13 +78,13 @@ func (t Threshold) exact(epoch int) (*big.Rat, error) {
 	return grown.Add(grown, start), nil
 }
 
-// Share returns a share in [0, 1] of n samples, as a rounded number of samples.
-func Share(share float64, n int, rule Rounding) (int, error) {
+// Share returns a share in [0, 1] of n samples, rounded by [HalfEven] or [Floor].
+func Share(share float64, n int, round func(*big.Rat) int) (int, error) {
 	if !(share >= 0 && share <= 1) || n < 0 {
 		return 0, fmt.Errorf("cluster: a share of %v of %d samples, want 0 to 1 of 0 or more", share, n)
 	}
 	s := decimal(share)
-	return rule.round(s.Mul(s, big.NewRat(int64(n), 1)))
+	return round(s.Mul(s, big.NewRat(int64(n), 1))), nil
 }
 
 // decimal is the number that a finite float64 prints as.
@@ -93,50 +93,16 @@ func decimal(v float64) *big.Rat {
 	return r
 }
 
-// Rounding is the rule that rounds a share of samples to a number. The paper names none; the
-// published code rounds half to even, the zero value.
-type Rounding uint8
-
-const (
-	HalfEven Rounding = iota // to the nearest; halves to the even number, as Python's round
-	HalfUp                   // to the nearest; halves up
-	Floor                    // down
-	Ceil                     // up
-)
-
-func (r Rounding) String() string {
-	switch r {
-	case HalfEven:
-		return "half_even"
-	case HalfUp:
-		return "half_up"
-	case Floor:
-		return "floor"
-	case Ceil:
-		return "ceil"
-	}
-	return fmt.Sprintf("Rounding(%d)", uint8(r))
-}
-
-// round rounds v, which is not negative and at most the largest int.
-func (r Rounding) round(v *big.Rat) (int, error) {
-	whole, rest := new(big.Int).QuoRem(v.Num(), v.Denom(), new(big.Int))
-	n := whole.Int64()
-	half := rest.Lsh(rest, 1).Cmp(v.Denom()) // the fraction against a half
-	up := false
-	switch r {
-	case HalfEven:
-		up = half > 0 || half == 0 && n%2 == 1
-	case HalfUp:
-		up = half >= 0
-	case Floor:
-	case Ceil:
-		up = rest.Sign() > 0
-	default:
-		return 0, fmt.Errorf("cluster: unknown rounding rule %v", r)
-	}
-	if up {
+// HalfEven rounds to the nearest number, halves to the even one, as the published code and Python's
+// round do; the paper names no rule. Its argument is not negative and at most the largest int.
+func HalfEven(v *big.Rat) int {
+	n := Floor(v)
+	rest := new(big.Rat).Sub(v, big.NewRat(int64(n), 1))
+	if half := rest.Cmp(big.NewRat(1, 2)); half > 0 || half == 0 && n%2 == 1 {
 		n++
 	}
-	return int(n), nil
+	return n
 }
+
+// Floor rounds down, as HalfEven.
+func Floor(v *big.Rat) int { return int(new(big.Int).Quo(v.Num(), v.Denom()).Int64()) }

@@ -22,7 +22,7 @@ func ZeroShot(text Matrix) (*Embeddings, error) {
 	if err := checkText(text, text.Rows, text.Cols); err != nil {
 		return nil, err
 	}
-	return &Embeddings{widen(text.Data), TextScale}, nil
+	return &Embeddings{widen(text.Data), textScale}, nil
 }
 
 func widen(v []float32) []float64 {
@@ -85,7 +85,7 @@ func Probe(features Matrix, classes []int, text Matrix, o ProbeOptions, r *rand.
 	for _, x := range []struct {
 		at   *float64
 		zero float64
-	}{{&o.Scale, TextScale}, {&o.Rate, 0.1}, {&o.Momentum, 0.9}} {
+	}{{&o.Scale, textScale}, {&o.Rate, 0.1}, {&o.Momentum, 0.9}} {
 		if *x.at == 0 {
 			*x.at = x.zero
 		}

@@ -27,8 +27,8 @@ type GDA struct {
 	centred []float64 // [labelled, D], z without the mean of its class
 }
 
-// TextScale multiplies cosines with class embeddings, as in CLIP.
-const TextScale = 100
+// textScale multiplies cosines with class embeddings, as in CLIP.
+const textScale = 100
 
 // GDAOptions are the settings of [FitGDA].
 type GDAOptions struct {
@@ -168,7 +168,7 @@ func (g *GDA) Logits(features Matrix) Matrix {
 	if g.Text != nil {
 		h.Weight, h.Bias = make([]float64, len(g.Weight)), make([]float64, len(g.Bias))
 		for j, w := range g.Weight {
-			h.Weight[j] = TextScale*g.Text[j] + g.Alpha*w
+			h.Weight[j] = textScale*g.Text[j] + g.Alpha*w
 		}
 		for c, b := range g.Bias {
 			h.Bias[c] = g.Alpha * b
@@ -201,7 +201,7 @@ func compareAlphas(z rows, classes []int, n int, text, alphas []float64, groups 
 				best, top := 0, math.Inf(-1)
 				for c := range n {
 					w, t := g.Weight[c*z.d:(c+1)*z.d], text[c*z.d:(c+1)*z.d]
-					if v := TextScale*dot.Product(t, x) + a*(dot.Product(w, x)+g.Bias[c]); v > top {
+					if v := textScale*dot.Product(t, x) + a*(dot.Product(w, x)+g.Bias[c]); v > top {
 						best, top = c, v
 					}
 				}

@@ -125,7 +125,7 @@ func TestGoldenLogistic(t *testing.T) {
 		Losses   []float64 `json:"losses"`
 	}
 	fatal.If(t, json.Unmarshal(data, &cases))
-	strengths := DefaultCs()
+	strengths := defaultCs()
 	for _, c := range cases {
 		m := Matrix{Rows: c.Rows, Cols: x.Cols, Stride: x.Cols, Data: x.Data[:c.Rows*x.Cols]}
 		h := fatal.Get(Fit(m, all[:c.Rows], n, Options{Cs: []float64{c.Strength}}))(t)

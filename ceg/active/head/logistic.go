@@ -14,7 +14,7 @@ import (
 // Options are the settings of [Fit].
 type Options struct {
 	// Cs are the candidate values of C; a single value is used without selection. Empty
-	// tries [DefaultCs].
+	// tries defaultCs.
 	Cs []float64
 	// Domains holds the domain of each labelled sample. With two or more domains, C is selected
 	// by leave-one-domain-out cross-validation, otherwise by Folds folds.
@@ -32,8 +32,8 @@ type Options struct {
 	Weights []float64
 }
 
-// DefaultCs returns the values of C that [Fit] tries by default.
-func DefaultCs() []float64 { return []float64{1e-4, 1e-3, 1e-2, 1e-1, 1, 10} }
+// defaultCs returns the values of C that [Fit] tries by default.
+func defaultCs() []float64 { return []float64{1e-4, 1e-3, 1e-2, 1e-1, 1, 10} }
 
 // Fit fits multinomial logistic regression on labelled features [rows, D] of classes in [0, n).
 // It minimises
@@ -52,7 +52,7 @@ func Fit(features Matrix, classes []int, n int, o Options) (*Linear, error) {
 	}
 	cs := o.Cs
 	if len(cs) == 0 {
-		cs = DefaultCs()
+		cs = defaultCs()
 	}
 	for _, c := range cs {
 		if !(c > 0) || math.IsInf(c, 1) {
