@@ -173,16 +173,13 @@ func buildCache(ctx context.Context, d *Dataset, path string, key digest, size i
 	if err != nil {
 		return err
 	}
-	if _, err := f.WriteAt(cacheHead(key, size, images), 0); err != nil {
-		return fmt.Errorf("write image cache: %w", err)
+	if _, err = f.WriteAt(cacheHead(key, size, images), 0); err == nil {
+		err = f.Sync()
 	}
-	if err := f.Sync(); err != nil {
-		return fmt.Errorf("write image cache: %w", err)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
 	}
-	if err := f.Close(); err != nil {
-		return fmt.Errorf("write image cache: %w", err)
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
+	if err != nil {
 		return fmt.Errorf("write image cache: %w", err)
 	}
 	return nil

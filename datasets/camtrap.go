@@ -89,7 +89,7 @@ func readCamtrap(path, class string) (t Table, err error) {
 	})
 	t.Note = fmt.Sprintf("%s: Camtrap DP: images from filePath of media.csv, classes from %s, groups from eventID, sites from deployments", filepath.Base(path), cmp.Or(class, "scientificName or observationType"))
 	if n := len(c.several); n > 0 {
-		t.Note += fmt.Sprintf("; %s with several species %s no class", plural(n, "photo"), map[bool]string{true: "has", false: "have"}[n == 1])
+		t.Note += fmt.Sprintf("; %s with several species %s no class", plural(n, "photo"), verb(n, "has", "have"))
 	}
 	if c.ofEvents > 0 {
 		t.Note += fmt.Sprintf("; %s of events without a photo left out", plural(c.ofEvents, "observation"))

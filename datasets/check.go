@@ -67,7 +67,7 @@ func countGroups(d *Dataset, t Truth) *GroupReport {
 		return nil
 	}
 	r := &GroupReport{All: len(d.GroupNames), Ungrouped: d.Ungrouped, Counts: make([][]int, len(d.Domains)), Unlabelled: make([]int, len(d.Domains)),
-		Domains: make([]int, len(d.Domains)), Classes: make([]int, len(d.Classes)), Mixed: d.MixedGroups(t), Crossing: []string{}}
+		Domains: make([]int, len(d.Domains)), Classes: make([]int, len(d.Classes)), Mixed: d.mixedGroups(t), Crossing: []string{}}
 	for k := range r.Counts {
 		r.Counts[k] = make([]int, len(d.Classes))
 	}

@@ -57,7 +57,7 @@ func (c *column) add(cell string) {
 func (c *column) splits() (values, kinds int) {
 	var of [3]bool
 	for text := range c.values {
-		if s, ok := ParseSplit(text); ok {
+		if s, ok := parseSplit(text); ok {
 			of[s], values = true, values+1
 		}
 	}

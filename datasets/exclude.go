@@ -113,9 +113,5 @@ func (d *Dataset) LeftOut() string {
 	for _, f := range d.Skipped {
 		items = append(items, printable(f.ID)+": "+f.Reason)
 	}
-	is := "are"
-	if len(items) == 1 {
-		is = "is"
-	}
-	return fmt.Sprintf("%s %s left out: %s", plural(len(items), "file"), is, firstFew(items))
+	return fmt.Sprintf("%s %s left out: %s", plural(len(items), "file"), verb(len(items), "is", "are"), firstFew(items))
 }

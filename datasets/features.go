@@ -22,7 +22,7 @@ const FeaturesFile = "features"
 //   - domains [N], numbers or names; without it all examples are of one domain, "all"
 //   - ids [N], text or numbers (also called id, paths or path); without it the rows'
 //     numbers
-//   - splits [N] (also called split), 0, 1 and 2 or names of splits (see [ParseSplit]); without
+//   - splits [N] (also called split), 0, 1 and 2 or names of splits (see parseSplit); without
 //     it floor(0.9 n) of the n examples of a class in a domain are Train, drawn from the seed
 //   - class_names, domain_names: the names of the numbers; without them these
 //

@@ -172,7 +172,7 @@ func ReadSplits(a *arrays.Array) ([]Split, error) {
 		list := make([]Split, len(text))
 		for i, s := range text {
 			var ok bool
-			if list[i], ok = ParseSplit(s); !ok {
+			if list[i], ok = parseSplit(s); !ok {
 				return nil, a.Errorf("row %d: %q, want train, val or test", i, s)
 			}
 		}

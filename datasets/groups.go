@@ -145,9 +145,9 @@ func (m MixedGroup) String() string {
 	return printable(m.Name) + ": " + strings.Join(names, ", ")
 }
 
-// MixedGroups returns the groups with images of several known classes, by index. Their labels
+// mixedGroups returns the groups with images of several known classes, by index. Their labels
 // are wrong, or the groups too large.
-func (d *Dataset) MixedGroups(t Truth) []MixedGroup {
+func (d *Dataset) mixedGroups(t Truth) []MixedGroup {
 	list := []MixedGroup{}
 	for k, members := range d.GroupMembers() {
 		classes := map[string]int{}
@@ -173,7 +173,7 @@ func (d *Dataset) GroupNotes(t Truth) (notes []string) {
 	if d.Ungrouped > 0 {
 		notes[0] += fmt.Sprintf("; %s without a group, and each is one of its own", plural(d.Ungrouped, "image"))
 	}
-	if mixed := d.MixedGroups(t); len(mixed) > 0 {
+	if mixed := d.mixedGroups(t); len(mixed) > 0 {
 		notes = append(notes, fmt.Sprintf("labels of %s do not agree, as of %s; ledg data check lists them", plural(len(mixed), "group"), mixed[0]))
 	}
 	return notes

@@ -25,7 +25,7 @@ type Label struct {
 	Group string
 	// Site names the image's domain, empty for the one of its layout.
 	Site string
-	// Split is the image's split as the file has it, such as "valid"; see ParseSplit. Empty for none.
+	// Split is the image's split as the file has it, such as "valid"; see parseSplit. Empty for none.
 	Split string
 	// Where is the position in a file, such as "labels.csv:7", for errors; it may be empty.
 	Where string

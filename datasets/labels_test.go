@@ -320,7 +320,7 @@ func FuzzLists(f *testing.F) {
 
 // A single site has no column of totals beside its own.
 func TestReportOfOneSite(t *testing.T) {
-	r := &Report{Name: "folder", Domains: []string{OneDomain}, Classes: []string{"cat", "dog"}, Counts: [][]Count{{{Train: 2, Val: 1}, {}}}, Unlabelled: []int{4}}
+	r := &Report{Name: "folder", Domains: []string{oneDomain}, Classes: []string{"cat", "dog"}, Counts: [][]Count{{{Train: 2, Val: 1}, {}}}, Unlabelled: []int{4}}
 	want := "folder: 7 images in 1 site of 2 classes (3 labelled: 2 train, 1 val; 4 unlabelled)\n\n" +
 		"            all\ncat         2+1\ndog           -\nlabelled    2+1\nunlabelled    4\n"
 	if got := r.String(); !strings.HasPrefix(got, want) {

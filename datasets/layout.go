@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// OneDomain is the name of the domain of images that a layout gives no site.
-const OneDomain = "all"
+// oneDomain is the name of the domain of images that a layout gives no site.
+const oneDomain = "all"
 
 // layout reads domain and class of an image in its path.
 type layout struct {
@@ -111,7 +111,7 @@ func (l *layout) of(id string) (site, class, split, why string, ok bool) {
 	}
 	if l.site == nil {
 		if site == "" {
-			site = OneDomain
+			site = oneDomain
 		}
 		return site, class, split, "", true
 	}
@@ -136,7 +136,7 @@ func (l *lister) byLayout(rule *layout, perClass map[string]int) (domains []stri
 		}
 		e := named{Example: Example{ID: id}}
 		if split != "" {
-			if e.Split, ok = ParseSplit(split); !ok {
+			if e.Split, ok = parseSplit(split); !ok {
 				return fmt.Errorf("%s: the folder %q is no split, such as train, val or test; in a layout * stands for a folder of any name", id, split)
 			}
 			l.splits = true

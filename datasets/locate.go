@@ -19,7 +19,7 @@ func (d *Dataset) locate(root string, ids []string, list []Label, classes []stri
 	for _, f := range d.Skipped {
 		leftOut = append(leftOut, f.ID)
 	}
-	finder, found := NewFinder(root, ids, leftOut...), make([]Found, len(list))
+	finder, found := newFinder(root, ids, leftOut...), make([]Found, len(list))
 	for i, l := range list {
 		found[i] = finder.Find(l.ID)
 	}
@@ -45,7 +45,7 @@ func (d *Dataset) locate(root string, ids []string, list []Label, classes []stri
 		used = append(used, l)
 	}
 	if missing > 0 {
-		d.Notes = append(d.Notes, fmt.Sprintf("%s %s such as %s: no class", plural(missing, "cell"), map[bool]string{true: "is a missing value", false: "are missing values"}[missing == 1], nothing))
+		d.Notes = append(d.Notes, fmt.Sprintf("%s %s such as %s: no class", plural(missing, "cell"), verb(missing, "is a missing value", "are missing values"), nothing))
 	}
 	if groups != nil && groups.rule == nil {
 		g, err := newGrouper("", used)

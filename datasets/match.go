@@ -25,9 +25,9 @@ type Finder struct {
 	whole, stems *nameIndex
 }
 
-// NewFinder returns a finder of images with IDs below an absolute root, empty for an unknown
+// newFinder returns a finder of images with IDs below an absolute root, empty for an unknown
 // one. leftOut are the IDs of files that are no images of the data set.
-func NewFinder(root string, ids []string, leftOut ...string) *Finder {
+func newFinder(root string, ids []string, leftOut ...string) *Finder {
 	return &Finder{ids: append(slices.Clip(ids), leftOut...), images: len(ids), root: parsePath(root)}
 }
 
@@ -50,7 +50,7 @@ func (d *Dataset) Finder() *Finder {
 	for i, f := range d.Skipped {
 		leftOut[i] = f.ID
 	}
-	return NewFinder(root, ids, leftOut...)
+	return newFinder(root, ids, leftOut...)
 }
 
 // fit is how a name fits an ID, best first.

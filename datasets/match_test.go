@@ -13,7 +13,7 @@ import (
 // A name stands for an image only if no folder of it contradicts the image's.
 func TestFinder(t *testing.T) {
 	ids := []string{"north/1.png", "north/2.png", "north/deer/5.png", "north/a b.png", "south/1.png", "south/B\u00e4r.png", "south/x%20y.png", "=s/1.png", "'=s/1.png", "-t/7.png", "flat.png", "2023/cam/9.jpg", "2023/cam/9.png", "south/odd\\name.png"}
-	f := NewFinder("/data/all/photos", ids, "south/2.png", "north/card")
+	f := newFinder("/data/all/photos", ids, "south/2.png", "north/card")
 	for name, want := range map[string]string{
 		"north/1.png":      "north/1.png",
 		`.\north\1.png`:    "north/1.png",
@@ -103,7 +103,7 @@ func TestSettle(t *testing.T) {
 		{"photos/north/1.png 1.png", "0 -", 0},
 		{"data/north/1.png images/north/1.png", "- -", 0},
 	} {
-		f := NewFinder(root, ids)
+		f := newFinder(root, ids)
 		var list []Found
 		for _, name := range strings.Fields(c.names) {
 			list = append(list, f.Find(name))

@@ -62,9 +62,9 @@ func (c *PictureCount) window() (low, high int) {
 	return low, high
 }
 
-// PictureLines describes pictures that can be decoded and yet mislead a network, one line each;
+// pictureLines describes pictures that can be decoded and yet mislead a network, one line each;
 // nothing for ordinary ones. A share of flat pictures of a domain below least is not described.
-func PictureLines(counts []PictureCount, least float64) []string {
+func pictureLines(counts []PictureCount, least float64) []string {
 	var all PictureCount
 	for _, c := range counts {
 		if c.Paged > 0 {
@@ -77,14 +77,11 @@ func PictureLines(counts []PictureCount, least float64) []string {
 	}
 	var lines []string
 	if all.Paged > 0 {
-		has, pages := "have", strconv.Itoa(all.FewestPages)
-		if all.Paged == 1 {
-			has = "has"
-		}
+		pages := strconv.Itoa(all.FewestPages)
 		if all.MostPages > all.FewestPages {
 			pages += fmt.Sprintf(" to %d", all.MostPages)
 		}
-		line := fmt.Sprintf("%s %s %s pages; the first is used", plural(all.Paged, "file"), has, pages)
+		line := fmt.Sprintf("%s %s %s pages; the first is used", plural(all.Paged, "file"), verb(all.Paged, "has", "have"), pages)
 		if all.Previews > 0 {
 			line += fmt.Sprintf(", which is a preview of a larger one in %d", all.Previews)
 		}
@@ -100,22 +97,15 @@ func PictureLines(counts []PictureCount, least float64) []string {
 			percent := func(v int) string {
 				return strconv.FormatFloat(float64((v*10000+1<<15)/65535)/100, 'f', -1, 64) + "%"
 			}
-			use, are, seem := "use", "are", "of nearly one brightness"
-			if c.Narrow == 1 {
-				use, are = "uses", "is"
-			}
+			seem := "of nearly one brightness"
 			if high < 1<<14 {
 				seem = "nearly black"
 			}
 			lines = append(lines, fmt.Sprintf("%s%s %s %.0f%% of the 16 bits (values %d to %d), %d of 256 brightness levels, and %s %s for the network: convert all with one window, magick FILE -level %s,%s COPY.png",
-				plural(c.Narrow, "image"), of, use, float64(high-low+1)/655.36, low, high, high>>8-low>>8+1, are, seem, percent(low), percent(high)))
+				plural(c.Narrow, "image"), of, verb(c.Narrow, "uses", "use"), float64(high-low+1)/655.36, low, high, high>>8-low>>8+1, verb(c.Narrow, "is", "are"), seem, percent(low), percent(high)))
 		}
 		if c.Flat > 0 && float64(c.Flat) >= least*float64(c.Decoded) {
-			is := "are"
-			if c.Flat == 1 {
-				is = "is"
-			}
-			lines = append(lines, fmt.Sprintf("%d of %s%s (%.0f%%) %s nearly black or of one colour", c.Flat, plural(c.Decoded, "image"), of, 100*float64(c.Flat)/float64(c.Decoded), is))
+			lines = append(lines, fmt.Sprintf("%d of %s%s (%.0f%%) %s nearly black or of one colour", c.Flat, plural(c.Decoded, "image"), of, 100*float64(c.Flat)/float64(c.Decoded), verb(c.Flat, "is", "are")))
 		}
 	}
 	return lines
@@ -161,7 +151,7 @@ const manyFlat = 0.1
 // SayPictures describes in a few lines what decoding has revealed; "" for nothing unusual.
 func (d *Dataset) SayPictures() string { return SayPictures(d.Pictures()...) }
 
-// SayPictures joins the lines of PictureLines.
+// SayPictures joins the lines of pictureLines.
 func SayPictures(counts ...PictureCount) string {
-	return strings.Join(PictureLines(counts, manyFlat), "\n")
+	return strings.Join(pictureLines(counts, manyFlat), "\n")
 }

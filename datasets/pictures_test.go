@@ -75,7 +75,7 @@ func TestPictureLines(t *testing.T) {
 	east.Add(rgb.Facts{Pages: 3})
 	west.Add(rgb.Facts{Pages: 2, Preview: true})
 	west.Add(rgb.Facts{Pages: 1, Low: 29000, High: 31000})
-	lines := PictureLines([]PictureCount{east, west}, 0)
+	lines := pictureLines([]PictureCount{east, west}, 0)
 	if len(lines) != 2 || !strings.HasPrefix(lines[0], "2 files have 2 to 3 pages; the first is used, which is a preview of a larger one in 1:") ||
 		!strings.Contains(lines[1], "west uses 3% of the 16 bits (values 29000 to 31000)") {
 		t.Errorf("%q", lines)
@@ -85,7 +85,7 @@ func TestPictureLines(t *testing.T) {
 			t.Errorf("%+v: window %d to %d, want %v", c, low, high, want)
 		}
 	}
-	if lines := PictureLines([]PictureCount{{Decoded: 100, Flat: 9}, {Domain: "plain", Decoded: 5}}, manyFlat); len(lines) != 0 {
+	if lines := pictureLines([]PictureCount{{Decoded: 100, Flat: 9}, {Domain: "plain", Decoded: 5}}, manyFlat); len(lines) != 0 {
 		t.Errorf("few black images: %q", lines)
 	}
 }

@@ -158,7 +158,7 @@ func (r *recogniser) split(dirs [][]string, depth int) string {
 		if len(d) <= depth {
 			return ""
 		}
-		s, ok := ParseSplit(d[depth])
+		s, ok := parseSplit(d[depth])
 		if !ok {
 			return ""
 		}

@@ -128,16 +128,13 @@ func (r *Report) String() string {
 		writeFiles(&b, r.Unreadable, "image that cannot be decoded", "images that cannot be decoded")
 	}
 	if r.Rotated > 0 {
-		what := "are turned upright"
+		what := verb(r.Rotated, "is", "are") + " turned upright"
 		if r.Decoding == rgb.Stored.Word() {
-			what = "are taken as they are stored"
-		}
-		if r.Rotated == 1 {
-			what = strings.NewReplacer("are turned", "is turned", "are taken as they are", "is taken as it is").Replace(what)
+			what = verb(r.Rotated, "is taken as it is stored", "are taken as they are stored")
 		}
 		fmt.Fprintf(&b, "\n%s with an EXIF orientation %s.\n", plural(r.Rotated, "photo"), what)
 	}
-	for _, line := range PictureLines(r.Pictures, 0) {
+	for _, line := range pictureLines(r.Pictures, 0) {
 		b.WriteString("\n" + line + ".\n")
 	}
 	writeFiles(&b, r.Skipped, "file skipped", "files skipped")
@@ -208,7 +205,7 @@ func (r *Report) WriteTo(w io.Writer) (int64, error) {
 
 // found reports whether there is anything to say beyond the table.
 func (r *Report) found() bool {
-	return len(PictureLines(r.Pictures, 0))+r.Rotated+len(r.Unreadable)+len(r.Skipped)+len(r.Identical)+len(r.Missing)+len(r.Differences)+len(r.Overruled) > 0 || r.Groups != nil && len(r.Groups.Mixed)+len(r.Groups.Crossing) > 0
+	return len(pictureLines(r.Pictures, 0))+r.Rotated+len(r.Unreadable)+len(r.Skipped)+len(r.Identical)+len(r.Missing)+len(r.Differences)+len(r.Overruled) > 0 || r.Groups != nil && len(r.Groups.Mixed)+len(r.Groups.Crossing) > 0
 }
 
 func (r *Report) unlabelled() int {
@@ -264,6 +261,14 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
+// verb returns the word that goes with a number: "is" or "are".
+func verb(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
 // writeAligned writes rows with the first column to the left and the others to
 // the right.
 func writeAligned(b *strings.Builder, rows [][]string) {
@@ -301,13 +306,8 @@ func printable(name string) string {
 
 // writeList writes a heading with the number of lines, and the lines.
 func writeList(b *strings.Builder, lines []string, one, many string) {
-	switch len(lines) {
-	case 0:
-		return
-	case 1:
-		fmt.Fprintf(b, "\n1 %s:\n", one)
-	default:
-		fmt.Fprintf(b, "\n%d %s:\n", len(lines), many)
+	if len(lines) > 0 {
+		fmt.Fprintf(b, "\n%d %s:\n", len(lines), verb(len(lines), one, many))
 	}
 	for _, line := range lines {
 		b.WriteString("  " + line + "\n")

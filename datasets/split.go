@@ -26,9 +26,9 @@ var (
 	splitFillers = []string{"set", "sets", "data", "dataset", "split", "image", "images", "img", "imgs", "seg", "id", "ood"}
 )
 
-// ParseSplit returns the split that a folder or a cell of a table names, in any case; ok is false for
+// parseSplit returns the split that a folder or a cell of a table names, in any case; ok is false for
 // another name.
-func ParseSplit(name string) (s Split, ok bool) {
+func parseSplit(name string) (s Split, ok bool) {
 	name = strings.NewReplacer("hold-out", "holdout", "hold_out", "holdout", "held-out", "heldout", "held_out", "heldout").Replace(strings.ToLower(strings.TrimSpace(name)))
 	if strings.HasPrefix(name, "_") { // as [Unlabelled]
 		return s, false
@@ -148,7 +148,7 @@ func (d *Dataset) DescribeSplits(t Truth) (lines []string) {
 		lines = append(lines, line)
 	}
 	for _, name := range d.Domains {
-		if s, ok := ParseSplit(name); ok && s == Test && d.SplitsBy == "" {
+		if s, ok := parseSplit(name); ok && s == Test && d.SplitsBy == "" {
 			lines = append(lines, fmt.Sprintf("the %s %s has the name of a split, and is trained on unless it is the target", d.DomainWord(), name))
 		}
 	}
@@ -163,7 +163,7 @@ func (d *Dataset) DescribeSplits(t Truth) (lines []string) {
 // splitsOf gives images the splits that a table names for them, training to the others.
 func splitsOf(ids []string, labels []Label) (list []Split, by string, err error) {
 	for _, l := range labels {
-		if _, ok := ParseSplit(l.Split); !ok && l.Split != "" {
+		if _, ok := parseSplit(l.Split); !ok && l.Split != "" {
 			return nil, "", l.errorf("the split of %s is %q, want train, val or test; rename a column split of another meaning", l.ID, l.Split)
 		}
 	}
@@ -173,7 +173,7 @@ func splitsOf(ids []string, labels []Label) (list []Split, by string, err error)
 	}
 	list = make([]Split, len(ids))
 	for i, name := range names {
-		list[i], _ = ParseSplit(name)
+		list[i], _ = parseSplit(name)
 	}
 	return list, "column split of " + where[:max(strings.LastIndexByte(where, ':'), 0)], nil
 }

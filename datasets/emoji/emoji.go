@@ -10,7 +10,7 @@ package emoji
 import (
 	"archive/zip"
 	"bytes"
-	_ "embed"
+	"embed"
 	"fmt"
 	"io/fs"
 	"sync"
@@ -19,17 +19,8 @@ import (
 // Size is the side of every image in pixels.
 const Size = 64
 
-//go:embed fluent.zip
-var fluent []byte
-
-//go:embed noto.zip
-var noto []byte
-
-//go:embed openmoji.zip
-var openmoji []byte
-
-//go:embed twemoji.zip
-var twemoji []byte
+//go:embed *.zip
+var archives embed.FS
 
 // Licences has whose images these are and their licences.
 //
@@ -37,13 +28,7 @@ var twemoji []byte
 var Licences string
 
 // Archive returns the zip archive of a domain, with files class/codepoints.webp.
-func Archive(domain string) ([]byte, error) {
-	data, ok := map[string][]byte{"fluent": fluent, "noto": noto, "openmoji": openmoji, "twemoji": twemoji}[domain]
-	if !ok {
-		return nil, fmt.Errorf("emoji: no domain %q", domain)
-	}
-	return data, nil
-}
+func Archive(domain string) ([]byte, error) { return archives.ReadFile(domain + ".zip") }
 
 // Open returns all images as files domain/class/codepoints.webp, the paths of List.
 var Open = sync.OnceValues(func() (fs.FS, error) {

@@ -9,7 +9,7 @@ import (
 // Filter is one of Pillow's resampling filters; empty means Bilinear.
 type Filter string
 
-// Filters: the triangle of Resize; the cubic of Keys (1981) with a = -1/2, twice as wide; and a
+// filters: the triangle of Resize; the cubic of Keys (1981) with a = -1/2, twice as wide; and a
 // windowed sinc, three times as wide. All of them widen when an image shrinks.
 const (
 	Bilinear Filter = "bilinear"
@@ -17,8 +17,8 @@ const (
 	Lanczos  Filter = "lanczos"
 )
 
-// Filters lists all filters.
-var Filters = []Filter{Bilinear, Bicubic, Lanczos}
+// filters lists all filters.
+var filters = []Filter{Bilinear, Bicubic, Lanczos}
 
 // function returns a filter's weight of distances, in the order of operations that Pillow has, and
 // its radius.
@@ -75,8 +75,8 @@ func (f Fit) Check() error {
 	if f.Size < 1 || f.Short != 0 && f.Short < f.Size {
 		return fmt.Errorf("a square of %d pixels from an image with a short side of %d: want no more than the short side", f.Size, f.Short)
 	}
-	if f.Filter != "" && !slices.Contains(Filters, f.Filter) {
-		return fmt.Errorf("filter %q: want one of %q", f.Filter, Filters)
+	if f.Filter != "" && !slices.Contains(filters, f.Filter) {
+		return fmt.Errorf("filter %q: want one of %q", f.Filter, filters)
 	}
 	return nil
 }

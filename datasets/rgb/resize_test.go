@@ -104,7 +104,7 @@ func TestPartOfScaled(t *testing.T) {
 		{1, 9000, 40, 50, 3, 4, 32}, {3, 30000, 64, 64, 0, 0, 64}, {30000, 3, 64, 64, 0, 0, 64}, {2, 90000, 16, 16, 1, 2, 13},
 		{30, 20, 30, 50, 7, 9, 20}, {30, 20, 44, 20, 7, 0, 20}, {1, 9, 4, 9, 1, 1, 3}, {50, 40, 20, 16, 2, 0, 16}, {1, 1000, 8, 8000, 0, 3996, 8},
 	} {
-		for _, f := range Filters {
+		for _, f := range filters {
 			m := noise(c.w, c.h)
 			whole := turn(rows(turn(rows(m, c.toW, f)), c.toH, f))
 			got := New(c.side, c.side)

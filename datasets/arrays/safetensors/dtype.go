@@ -20,17 +20,9 @@ const (
 	Float64  DType = "F64"
 )
 
-// Size returns the number of bytes of an element, 0 for an unknown type.
-func (d DType) Size() int {
-	switch d {
-	case Bool, Uint8, Int8:
-		return 1
-	case Uint16, Int16, Float16, BFloat16:
-		return 2
-	case Uint32, Int32, Float32:
-		return 4
-	case Uint64, Int64, Float64:
-		return 8
-	}
-	return 0
+var elementBytes = map[DType]int{
+	Bool: 1, Uint8: 1, Int8: 1, Uint16: 2, Int16: 2, Float16: 2, BFloat16: 2, Uint32: 4, Int32: 4, Float32: 4, Uint64: 8, Int64: 8, Float64: 8,
 }
+
+// Size returns the number of bytes of an element, 0 for an unknown type.
+func (d DType) Size() int { return elementBytes[d] }
