@@ -21,7 +21,6 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/regular"
 	"github.com/ledg-go/ledg/datasets/rgb"
-	"github.com/ledg-go/ledg/datasets/scaletest"
 	"github.com/ledg-go/ledg/internal/fatal"
 )
 
@@ -88,8 +87,8 @@ func newMany(b *testing.B, n, dim int) *many {
 }
 
 func (m *many) predictions(_ context.Context, examples []int) (trainer.Predictions, error) {
-	start, cpu := time.Now(), scaletest.CPU()
-	defer func() { m.took, m.tookCPU = m.took+time.Since(start), m.tookCPU+scaletest.CPU()-cpu }()
+	start, cpu := time.Now(), cpuSeconds()
+	defer func() { m.took, m.tookCPU = m.took+time.Since(start), m.tookCPU+cpuSeconds()-cpu }()
 	n := len(examples)
 	matrix := func(cols int) blas32.General {
 		return blas32.General{Rows: n, Cols: cols, Stride: cols, Data: make([]float32, n*cols)}
@@ -119,12 +118,12 @@ func (m *many) predictions(_ context.Context, examples []int) (trainer.Predictio
 // peak of the process beyond the candidates' features.
 func BenchmarkExplore(b *testing.B) {
 	for _, dim := range []int{512, 2048} {
-		for _, n := range scaletest.Sizes(b) {
+		for _, n := range scaleSizes(b) {
 			b.Run(fmt.Sprintf("D=%d/n=%d", dim, n), func(b *testing.B) {
 				m := newMany(b, n, dim)
-				scaletest.ResetPeak()
+				resetPeak()
 				m.took, m.tookCPU = 0, 0
-				cpu := scaletest.CPU()
+				cpu := cpuSeconds()
 				queried := 0
 				for b.Loop() {
 					queries, set := fatal.Get2(m.explore(b.Context(), m.c.Schedule.QueryAfter[0]))(b)
@@ -137,8 +136,8 @@ func BenchmarkExplore(b *testing.B) {
 					b.Fatal("nothing was asked")
 				}
 				b.ReportMetric((b.Elapsed()-m.took).Seconds()/float64(b.N), "s/exploration")
-				b.ReportMetric((scaletest.CPU()-cpu-m.tookCPU)/float64(b.N), "cpu-s/exploration")
-				scaletest.ReportPeak(b, 4*int64(n)*int64(dim), "GiB-above-features")
+				b.ReportMetric((cpuSeconds()-cpu-m.tookCPU)/float64(b.N), "cpu-s/exploration")
+				reportPeak(b, 4*int64(n)*int64(dim), "GiB-above-features")
 			})
 		}
 	}
@@ -147,7 +146,7 @@ func BenchmarkExplore(b *testing.B) {
 // BenchmarkCheckpoint writes the checkpoint of a run after its query and reads it
 // again, the networks' weights apart.
 func BenchmarkCheckpoint(b *testing.B) {
-	for _, n := range scaletest.Sizes(b) {
+	for _, n := range scaleSizes(b) {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			m := newMany(b, n, 1)
 			r := run{campaign: m.campaign, examples: &examples.Set{}}

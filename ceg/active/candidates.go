@@ -101,46 +101,32 @@ func (c *Candidates) Check(needs Arrays, n int) error {
 	if (c.Domains != nil || needs.Has(Domains)) && len(c.Domains) != total {
 		return fmt.Errorf("%d domains of %d candidates", len(c.Domains), total)
 	}
-	if needs.Has(Features) {
-		if err := checkFeatures("features", c.Features, total, 1, c.IDs); err != nil {
-			return err
+	for _, check := range []struct {
+		of  Arrays
+		run func() error
+	}{
+		{Features, func() error { return checkFeatures("features", c.Features, total, 1, c.IDs) }},
+		{ClassProbs, func() error { return checkHead("class", "", c.class(), 2, total, c.IDs) }},
+		{DomainProbs, func() error { return checkHead("domain", "", c.domain(), 1, total, c.IDs) }},
+		{LabelledFeatures, func() error {
+			return checkFeatures("labelled features", c.LabelledFeatures, c.LabelledFeatures.Rows, 1, nil)
+		}},
+		{LabelledFeatures | Features, func() error {
+			if c.LabelledFeatures.Cols != c.Features.Cols {
+				return fmt.Errorf("labelled features have %d columns, features %d", c.LabelledFeatures.Cols, c.Features.Cols)
+			}
+			return nil
+		}},
+		{LabelledCells, c.checkCells},
+		{LabelledClasses, func() error { return c.checkLabelled("class", "classes", c.LabelledClasses) }},
+		{LabelledDomains, func() error { return c.checkLabelled("domain", "domains", c.LabelledDomains) }},
+		{LabelledProbs, c.checkLabelledHead},
+	} {
+		if needs.Has(check.of) {
+			if err := check.run(); err != nil {
+				return err
+			}
 		}
-	}
-	if needs.Has(ClassProbs) {
-		if err := checkHead("class", "", c.class(), 2, total, c.IDs); err != nil {
-			return err
-		}
-	}
-	if needs.Has(DomainProbs) {
-		if err := checkHead("domain", "", c.domain(), 1, total, c.IDs); err != nil {
-			return err
-		}
-	}
-	if needs.Has(LabelledFeatures) {
-		if err := checkFeatures("labelled features", c.LabelledFeatures, c.LabelledFeatures.Rows, 1, nil); err != nil {
-			return err
-		}
-		if needs.Has(Features) && c.LabelledFeatures.Cols != c.Features.Cols {
-			return fmt.Errorf("labelled features have %d columns, features %d", c.LabelledFeatures.Cols, c.Features.Cols)
-		}
-	}
-	if needs.Has(LabelledCells) {
-		if err := c.checkCells(); err != nil {
-			return err
-		}
-	}
-	if needs.Has(LabelledClasses) {
-		if err := c.checkLabelled("class", "classes", c.LabelledClasses); err != nil {
-			return err
-		}
-	}
-	if needs.Has(LabelledDomains) {
-		if err := c.checkLabelled("domain", "domains", c.LabelledDomains); err != nil {
-			return err
-		}
-	}
-	if needs.Has(LabelledProbs) {
-		return c.checkLabelledHead()
 	}
 	return nil
 }

@@ -1,12 +1,26 @@
 package head
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"slices"
 
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 )
+
+// checkFolds returns an error for settings of folds that are not of n samples.
+func (o Options) checkFolds(n int) error {
+	switch {
+	case o.Domains != nil && len(o.Domains) != n:
+		return fmt.Errorf("%d domains of %d labelled samples", len(o.Domains), n)
+	case o.Groups != nil && len(o.Groups) != n:
+		return fmt.Errorf("%d groups of %d labelled samples", len(o.Groups), n)
+	case o.Folds < 0 || o.Folds == 1:
+		return fmt.Errorf("%d folds, want at least 2", o.Folds)
+	}
+	return nil
+}
 
 // folds returns which samples are left out together.
 func (o Options) folds(classes []int) [][]int {

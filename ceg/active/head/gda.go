@@ -60,11 +60,9 @@ func FitGDA(features Matrix, classes []int, n int, o GDAOptions) (*GDA, error) {
 			return nil, fmt.Errorf("gda: %w", err)
 		}
 	}
-	if o.Domains != nil && len(o.Domains) != features.Rows {
-		return nil, fmt.Errorf("gda: %d domains of %d labelled samples", len(o.Domains), features.Rows)
-	}
-	if o.Groups != nil && len(o.Groups) != features.Rows {
-		return nil, fmt.Errorf("gda: %d groups of %d labelled samples", len(o.Groups), features.Rows)
+	folding := Options{Domains: o.Domains, Groups: o.Groups, Folds: o.Folds}
+	if err := folding.checkFolds(features.Rows); err != nil {
+		return nil, fmt.Errorf("gda: %w", err)
 	}
 	z := unit(features)
 	g, err := fitGDA(z, classes, n)
@@ -80,7 +78,7 @@ func FitGDA(features Matrix, classes []int, n int, o GDAOptions) (*GDA, error) {
 	if len(alphas) == 1 {
 		return g, nil
 	}
-	if g.Scores, err = compareAlphas(z, classes, n, g.Text, alphas, o.Groups, Options{Domains: o.Domains, Groups: o.Groups, Folds: o.Folds}.folds(classes)); err != nil {
+	if g.Scores, err = compareAlphas(z, classes, n, g.Text, alphas, o.Groups, folding.folds(classes)); err != nil {
 		return nil, err
 	}
 	best := g.Scores[0] // of equally accurate ones the first

@@ -59,14 +59,8 @@ func Fit(features Matrix, classes []int, n int, o Options) (*Linear, error) {
 			return nil, fmt.Errorf("head: C of %v, want above 0", c)
 		}
 	}
-	if o.Domains != nil && len(o.Domains) != features.Rows {
-		return nil, fmt.Errorf("head: %d domains of %d labelled samples", len(o.Domains), features.Rows)
-	}
-	if o.Groups != nil && len(o.Groups) != features.Rows {
-		return nil, fmt.Errorf("head: %d groups of %d labelled samples", len(o.Groups), features.Rows)
-	}
-	if o.Folds < 0 || o.Folds == 1 {
-		return nil, fmt.Errorf("head: %d folds, want at least 2", o.Folds)
+	if err := o.checkFolds(features.Rows); err != nil {
+		return nil, fmt.Errorf("head: %w", err)
 	}
 	if o.Weights != nil && len(o.Weights) != features.Rows {
 		return nil, fmt.Errorf("head: %d weights of %d labelled samples", len(o.Weights), features.Rows)

@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/rgb"
-	"github.com/ledg-go/ledg/datasets/scaletest"
 	"github.com/ledg-go/ledg/internal/fatal"
 )
 
@@ -19,9 +20,11 @@ import (
 // work, a million images (n = 100 of each, -benchtime 100x) took 1.0 to 1.4 ms to open, 0.8 to 2.9
 // ms to answer and 0.5 to 1.4 ms to undo, on the mean.
 func BenchmarkServer(b *testing.B) {
-	for _, n := range scaletest.Sizes(b) {
-		b.Run(fmt.Sprint(n), func(b *testing.B) { benchmark(b, n) })
+	n, err := strconv.Atoi(os.Getenv("LEDG_SCALE"))
+	if err != nil {
+		n = 2000
 	}
+	benchmark(b, n)
 }
 
 func benchmark(b *testing.B, n int) {

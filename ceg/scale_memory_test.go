@@ -1,6 +1,4 @@
-// Package scaletest helps benchmarks measure how time and memory grow with the number of images,
-// up to a million and more.
-package scaletest
+package ceg
 
 import (
 	"os"
@@ -10,14 +8,10 @@ import (
 	"testing"
 )
 
-// Variable is the environment variable with the numbers of images of benchmarks, such as
-// 10000,100000,1000000. Without it they are small.
-const Variable = "LEDG_SCALE"
-
-// Sizes returns the numbers of images in Variable, by default 2000.
-func Sizes(b *testing.B) []int {
+// scaleSizes returns the numbers of images in LEDG_SCALE, such as 10000,100000,1000000, by default 2000.
+func scaleSizes(b *testing.B) []int {
 	b.Helper()
-	text := os.Getenv(Variable)
+	text := os.Getenv("LEDG_SCALE")
 	if text == "" {
 		return []int{2000}
 	}
@@ -25,22 +19,22 @@ func Sizes(b *testing.B) []int {
 	for s := range strings.SplitSeq(text, ",") {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 1 {
-			b.Fatalf("%s: %q is not a number of images", Variable, s)
+			b.Fatalf("LEDG_SCALE: %q is not a number of images", s)
 		}
 		list = append(list, n)
 	}
 	return list
 }
 
-// ResetPeak frees unused memory and resets the process's peak memory, on systems that support
+// resetPeak frees unused memory and resets the process's peak memory, on systems that support
 // it.
-func ResetPeak() {
+func resetPeak() {
 	debug.FreeOSMemory()
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
 }
 
-// ReportPeak reports the peak memory since ResetPeak minus less bytes, in GiB, on Linux.
-func ReportPeak(b *testing.B, less int64, unit string) {
+// reportPeak reports the peak memory since resetPeak minus less bytes, in GiB, on Linux.
+func reportPeak(b *testing.B, less int64, unit string) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return
@@ -52,9 +46,9 @@ func ReportPeak(b *testing.B, less int64, unit string) {
 	}
 }
 
-// CPU returns the processor time of this process in seconds, or 0 on systems that do not report
+// cpuSeconds returns the processor time of this process in seconds, or 0 on systems that do not report
 // it. On a shared machine it is more reliable than wall-clock time.
-func CPU() float64 {
+func cpuSeconds() float64 {
 	stat, err := os.ReadFile("/proc/self/stat")
 	if err != nil {
 		return 0
