@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -103,6 +104,7 @@ func TestTables(t *testing.T) {
 		{"table1.txt", "table1", result.Text, TableOptions{}},
 		{"table3.txt", "table3", result.Text, TableOptions{Baseline: "uniform-ce"}},
 		{"table3.md", "table3", result.Markdown, TableOptions{Baseline: "Uniform"}},
+		{"table3.tex", "table3", result.LaTeX, TableOptions{Baseline: "Uniform"}},
 		{"table3.csv", "table3", result.CSV, TableOptions{Baseline: "Uniform", Long: true}},
 		{"table3-best-target.txt", "table3", result.Text, TableOptions{Rule: "best_target"}},
 		{"table4.txt", "table4", result.Text, TableOptions{Baseline: "CEG", Dataset: "glyphs", Preset: "paper"}},
@@ -253,6 +255,33 @@ func TestPaperTables(t *testing.T) {
 		}
 		if slices.Sort(names); len(slices.Compact(slices.Clone(names))) != len(names) {
 			t.Errorf("%s has a row twice: %q", table.Name, names)
+		}
+	}
+}
+
+// A LaTeX table has as many cells in each row as columns, closes what it opens
+// and escapes what TeX would read as its own.
+func TestLaTeX(t *testing.T) {
+	data := fatal.Get(os.ReadFile(filepath.Join("testdata", "table3.tex")))(t)
+	text := string(data)
+	columns := len(regexp.MustCompile(`\\begin\{tabular\}\{([lr]+)\}`).FindStringSubmatch(text)[1])
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		body, isRow := strings.CutSuffix(line, ` \\`)
+		plain := strings.NewReplacer(`\&`, "", `\%`, "", `\_`, "", `\$`, "").Replace(body)
+		if isRow && !strings.HasPrefix(line, `\multicolumn`) && strings.Count(plain, "&") != columns-1 {
+			t.Errorf("row has %d cells, want %d: %s", strings.Count(plain, "&")+1, columns, line)
+		}
+		if strings.HasPrefix(line, "%") {
+			continue
+		}
+		if strings.ContainsAny(plain, "%#") || strings.Count(body, "{") != strings.Count(body, "}") || strings.Count(plain, "$")%2 != 0 {
+			t.Errorf("not TeX: %s", line)
+		}
+	}
+	for _, want := range []string{`\toprule`, `\midrule`, `\bottomrule`, `\end{tabular}`} {
+		if strings.Count(text, want) != 1 {
+			t.Errorf("%d times %s", strings.Count(text, want), want)
 		}
 	}
 }

@@ -32,5 +32,5 @@
 // [Summarize] and [Paired] compute means and differences over runs with Student-t intervals and
 // their n. A [Difference] has p-values of the paired t-test and, for few pairs, of the exact
 // sign-flip test; [Holm] corrects for multiple comparisons. A [Table] prints as text, Markdown,
-// CSV or HTML.
+// CSV, LaTeX or HTML.
 package result

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Table is a table of text cells that can be printed in four formats. Its methods String and HTML are how
+// Table is a table of text cells that can be printed in five formats. Its methods String and HTML are how
 // programs and notebooks show it.
 type Table struct {
 	Title   string
@@ -31,7 +31,7 @@ type Column struct {
 // Cell is a cell of a Table.
 type Cell struct {
 	Text string
-	// Bold marks the best of a column, in Markdown and HTML only.
+	// Bold marks the best of a column, in Markdown and LaTeX only.
 	Bold bool
 }
 
@@ -74,11 +74,13 @@ const (
 	Markdown
 	// CSV is RFC 4180 without title and notes.
 	CSV
+	// LaTeX is a tabular with rules of the booktabs package.
+	LaTeX
 	// HTML is a table element between a heading and paragraphs of notes. Cells of numbers have the class n.
 	HTML
 )
 
-var tableFormats = []string{Text: "text", Markdown: "markdown", CSV: "csv", HTML: "html"}
+var tableFormats = []string{Text: "text", Markdown: "markdown", CSV: "csv", LaTeX: "latex", HTML: "html"}
 
 // String returns the format's name in lower case.
 func (f TableFormat) String() string {
@@ -116,6 +118,8 @@ func (t *Table) Write(w io.Writer, format TableFormat) error {
 		if err := t.csv(&b); err != nil {
 			return err
 		}
+	case LaTeX:
+		t.latex(&b)
 	case HTML:
 		if err := htmlTable.Execute(&b, t); err != nil {
 			return err
@@ -252,6 +256,48 @@ func (t *Table) markdown(b *strings.Builder) {
 func (t *Table) csv(b *strings.Builder) error {
 	rows, _ := t.grid(func(c Cell) string { return c.Text })
 	return csv.NewWriter(b).WriteAll(rows)
+}
+
+func (t *Table) latex(b *strings.Builder) {
+	escape := strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "$", `\$`, "&", `\&`, "#", `\#`,
+		"_", `\_`, "%", `\%`, "~", `\textasciitilde{}`, "^", `\textasciicircum{}`,
+		// A bracket after the \\ of the row before would be its argument.
+		"[", "{[}", "<", `\textless{}`, ">", `\textgreater{}`,
+		"±", `$\pm$`, "−", "$-$", "γ", `$\gamma$`, "δ", `$\delta$`, "τ", `$\tau$`)
+	rows, _ := t.grid(func(c Cell) string {
+		s := escape.Replace(oneLine(c.Text))
+		if c.Bold && s != "" {
+			return `\textbf{` + s + "}"
+		}
+		return s
+	})
+	if t.Title != "" {
+		fmt.Fprintf(b, "%% %s\n", oneLine(t.Title))
+	}
+	b.WriteString(`\begin{tabular}{`)
+	for _, c := range t.Columns {
+		if c.Right {
+			b.WriteByte('r')
+		} else {
+			b.WriteByte('l')
+		}
+	}
+	b.WriteString("}\n\\toprule\n")
+	for i, row := range rows {
+		fmt.Fprintf(b, "%s \\\\\n", strings.Join(row, " & "))
+		if i == 0 {
+			b.WriteString("\\midrule\n")
+		}
+	}
+	b.WriteString("\\bottomrule\n\\end{tabular}\n")
+	// Notes go below, where they can wrap without widening the table.
+	for i, n := range t.Notes {
+		skip := ""
+		if i == 0 {
+			skip = "\\smallskip"
+		}
+		fmt.Fprintf(b, "{\\par%s\\noindent\\footnotesize\\raggedright %s\\par}\n", skip, escape.Replace(oneLine(n)))
+	}
 }
 
 // oneLine replaces line breaks, which would break a table, by spaces.

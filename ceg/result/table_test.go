@@ -28,7 +28,7 @@ func awkward() *Table {
 }
 
 func TestTableGolden(t *testing.T) {
-	for _, format := range []TableFormat{Text, Markdown, CSV, HTML} {
+	for _, format := range []TableFormat{Text, Markdown, CSV, LaTeX, HTML} {
 		var b strings.Builder
 		fatal.If(t, awkward().Write(&b, format))
 		path := filepath.Join("testdata", "table."+format.String())
@@ -64,7 +64,7 @@ var errFull = errors.New("no space left")
 func (full) Write([]byte) (int, error) { return 0, errFull }
 
 func TestParseTableFormat(t *testing.T) {
-	for _, f := range []TableFormat{Text, Markdown, CSV, HTML} {
+	for _, f := range []TableFormat{Text, Markdown, CSV, LaTeX, HTML} {
 		if got, err := ParseTableFormat(f.String()); err != nil || got != f {
 			t.Errorf("ParseTableFormat(%q) = %v, %v", f, got, err)
 		}

@@ -49,7 +49,7 @@ Validation images resemble the training images, so calibration is optimistic on 
 			return calibrationTable(o.Dir, c).Write(tableOutput(cmd, result.TableFormat(format)), result.TableFormat(format))
 		},
 	}
-	cmd.Flags().Var(&format, "format", "table format: text, markdown, html or csv")
+	cmd.Flags().Var(&format, "format", "table format: text, markdown, html, csv or latex")
 	cmd.Flags().StringVar(&o.Backend, "backend", "", "backend that computes; see ledg backend --help (default auto)")
 	runImagesFlags(cmd, &o)
 	return cmd

@@ -50,6 +50,6 @@ are not at their defaults.`,
 	}
 	cmd.Flags().StringVar(&o.Baseline, "baseline", "", "method to compare the others with")
 	cmd.Flags().StringVar(&o.Rule, "rule", "last_epoch", "model selection: last_epoch, best_source_val or best_target")
-	cmd.Flags().Var(&format, "format", "table format: text, markdown, html or csv")
+	cmd.Flags().Var(&format, "format", "table format: text, markdown, html, csv or latex")
 	return cmd
 }

@@ -33,6 +33,6 @@ check the reported result. An unfinished run is shown up to its last recorded ep
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of a table")
-	cmd.Flags().Var(&format, "format", "table format: text, markdown, html or csv")
+	cmd.Flags().Var(&format, "format", "table format: text, markdown, html, csv or latex")
 	return cmd
 }

@@ -96,7 +96,7 @@ sign-flip tests up to n = 20, and Holm's correction over the table. CSV has one 
 	flags.BoolVar(&o.Sweeps, "sweeps", false, "also show each setting of a sweep as a row")
 	flags.StringVar(&o.Baseline, "baseline", "", "row to compare the others with, by its name or label")
 	flags.StringVar(&baselineDir, "baseline-dir", "", "folder with the same methods to compare with (table targets)")
-	flags.Var(&format, "format", "table format: text, markdown, html or csv")
+	flags.Var(&format, "format", "table format: text, markdown, html, csv or latex")
 	cmd.MarkFlagRequired("dir")
 	return cmd
 }
