@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // docs returns the comments of a package's symbols: functions, types, Type.Method,

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/rgb"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestPrepareDamagedCache(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/rgb"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // sixExamples are those of generatedSet: three a domain, of classes 0, 1, 0.

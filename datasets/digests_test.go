@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 func TestPrepareNoticesChanges(t *testing.T) {

@@ -4,8 +4,8 @@ import (
 	"path"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/emoji"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Every artist drew the same emoji, and the split is by emoji, of about a tenth.

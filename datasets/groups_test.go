@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // bursts makes a folder of two sites and two classes, each with bursts of three images and some

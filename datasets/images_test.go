@@ -13,8 +13,8 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/rgb"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // twelve is a folder data set of twelve images of different sizes.

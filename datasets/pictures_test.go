@@ -10,8 +10,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/rgb"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestNoPhoto(t *testing.T) {

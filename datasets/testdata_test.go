@@ -9,8 +9,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/rgb"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // noise is an image of w by h pixels drawn from n.

@@ -15,8 +15,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ledg-go/ledg/internal/fatal"
-	"github.com/ledg-go/ledg/internal/testall"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/testall"
 )
 
 // notebook is the part of Jupyter's format (version 4) that is looked at.

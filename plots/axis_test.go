@@ -3,7 +3,7 @@ package plots
 import (
 	"testing"
 
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // The interval of few runs can leave what an accuracy can be, the axis cannot; those of

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // The values 10, 20, 30 have the mean 20 and the standard deviation 10. The quantiles t(0.975, n-1) are of a printed table.

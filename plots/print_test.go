@@ -16,7 +16,7 @@ import (
 	"golang.org/x/image/math/fixed"
 	"gonum.org/v1/plot/vg"
 
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // inflated is a PDF with its compressed streams in clear.

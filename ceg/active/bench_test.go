@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/active/head"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/seed"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // large is a pool of 50,000 samples with 512 features, 65 classes and 3 domains,

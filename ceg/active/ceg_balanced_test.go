@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // Domain 1 has the highest S_r of all, so that CEG asks of it alone; BalancedCEG

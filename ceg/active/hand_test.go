@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/seed"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func matrix(cols int, v ...float32) Matrix {

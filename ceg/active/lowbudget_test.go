@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/active/cluster"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // testdata/lowbudget.npz holds decisions and values of the strategies for few labels,

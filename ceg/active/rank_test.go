@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/active/head"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 func TestRanks(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/ledg-go/ledg/internal/registry"
-	"github.com/ledg-go/ledg/internal/source"
+	"github.com/ledg-go/ledg/ceg/internal/registry"
+	"github.com/ledg-go/ledg/ceg/internal/source"
 )
 
 // registered holds the strategies that the program registered, in order of registration.

@@ -7,7 +7,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/active/activetest"
 	"github.com/ledg-go/ledg/ceg/active/cluster"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 func TestStrategiesConform(t *testing.T) {

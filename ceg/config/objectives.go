@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/ledg-go/ledg/ceg/active"
-	"github.com/ledg-go/ledg/internal/registry"
+	"github.com/ledg-go/ledg/ceg/internal/registry"
 )
 
 // Objective describes a training objective without linking the engine. Package objective builds

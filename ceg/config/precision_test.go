@@ -3,7 +3,7 @@ package config
 import (
 	"testing"
 
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 func TestPrecisionAsText(t *testing.T) {

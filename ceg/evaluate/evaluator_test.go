@@ -9,8 +9,8 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/evaluate"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // predicted are the classes that the fake networks of these tests predict, by example.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // The table of the article on Cohen's kappa in Wikipedia: of 50 proposals both say yes

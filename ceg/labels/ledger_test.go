@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 var classes = []string{"cat", "dog", "horse, or pony"}

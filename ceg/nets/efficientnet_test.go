@@ -23,7 +23,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets/weights"
 	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
 	"github.com/ledg-go/ledg/ceg/objective"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // TestEfficientNetsMatchTorch compares EfficientNet-Lite0 to 2, features, losses,

@@ -21,8 +21,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets/native"
 	"github.com/ledg-go/ledg/ceg/nets/nettest"
 	"github.com/ledg-go/ledg/ceg/objective"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/arrays/npztest"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // golden is testdata/resnet18.json.

@@ -14,7 +14,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets/native"
 	"github.com/ledg-go/ledg/ceg/nets/nettest"
 	"github.com/ledg-go/ledg/ceg/objective"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // The networks of AdaIN give the fixture's features and images, in both lowerings and

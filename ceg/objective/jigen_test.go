@@ -11,8 +11,8 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/seed"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // TestTilesOfOtherSizes shuffles an image of 8x8 pixels, which 3 does not divide,

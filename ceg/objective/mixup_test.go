@@ -9,8 +9,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/seed"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestMixUpIsBeta(t *testing.T) {

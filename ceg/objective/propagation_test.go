@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/active/cluster"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // Unlabelled images that lead from a label round a corner move the boundary; without any

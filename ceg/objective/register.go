@@ -6,8 +6,8 @@ import (
 	"sync"
 
 	"github.com/ledg-go/ledg/ceg/config"
-	"github.com/ledg-go/ledg/internal/registry"
-	"github.com/ledg-go/ledg/internal/source"
+	"github.com/ledg-go/ledg/ceg/internal/registry"
+	"github.com/ledg-go/ledg/ceg/internal/source"
 )
 
 // Entry describes an objective for [RegisterEntry].

@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/evaluate/audit"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/run"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // Blank images are computed if a threshold needs them, and not otherwise.
@@ -18,8 +18,8 @@ func TestBlanksForAThreshold(t *testing.T) {
 	enginetest.Open(t)
 	c := fatal.Get(config.Resolve(config.Spec{Dataset: "glyphs", Target: "photo", Method: "uniform-ce", Epochs: 1,
 		Set: map[string]any{"network.name": "smallcnn", "network.width": 4, "data.image_size": 16}}))(t)
-	o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: "go"}
-	fatal.Get(ceg.Run(t.Context(), c, o))(t)
+	o := run.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: "go"}
+	fatal.Get(run.Run(t.Context(), c, o))(t)
 	p := fatal.Get(OpenWith(o))(t)
 	defer p.Close()
 	fatal.If(t, p.look())

@@ -9,16 +9,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/config/configtest"
+	"github.com/ledg-go/ledg/ceg/learner/embedding/embeddingtest"
 	"github.com/ledg-go/ledg/ceg/nets/onnx"
 	"github.com/ledg-go/ledg/ceg/predict"
-	"github.com/ledg-go/ledg/ceg/predict/embedding/embeddingtest"
+	"github.com/ledg-go/ledg/ceg/run"
 	"github.com/ledg-go/ledg/ceg/rundir/artifact"
 	"github.com/ledg-go/ledg/ceg/rundir/calibration"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestCalibrateIsSaved(t *testing.T) {
@@ -49,11 +49,11 @@ func TestCalibrateIsSaved(t *testing.T) {
 	good := content(t, path)
 	for _, damage := range [][2]string{{c.Model, "00"}, {`"format": 1`, `"format": 2`}, {`"temperature": `, `"temperature": -`}} {
 		put(t, path, []byte(strings.Replace(good, damage[0], damage[1], 1)))
-		fatal.Says(t, fatal.Err(predict.OpenWith(ceg.Options{Dir: dir, Backend: "go"})), calibration.File)
+		fatal.Says(t, fatal.Err(predict.OpenWith(run.Options{Dir: dir, Backend: "go"})), calibration.File)
 		to := filepath.Join(t.TempDir(), "m.onnx")
-		fatal.Says(t, fatal.Err(predict.ExportONNX(ceg.Options{Dir: dir}, to, onnx.Float32)), calibration.File)
+		fatal.Says(t, fatal.Err(predict.ExportONNX(run.Options{Dir: dir}, to, onnx.Float32)), calibration.File)
 		if damage[0] == c.Model { // what the message says to do can be done
-			stale := fatal.Get(predict.OpenUncalibrated(ceg.Options{Dir: dir, Backend: "go"}))(t)
+			stale := fatal.Get(predict.OpenUncalibrated(run.Options{Dir: dir, Backend: "go"}))(t)
 			if again, err := stale.Calibrate(t.Context()); err != nil || again.Source.Temperature != c.Source.Temperature {
 				t.Errorf("calibrated again: %v, want the temperature from before", err)
 			}
@@ -69,8 +69,8 @@ func TestCalibrateWithoutATarget(t *testing.T) {
 	c := configtest.New(t, "glyphs", config.NoTarget, "uniform-ce", config.Authors, "schedule.epochs", 1)
 	c.Data.ImageSize, c.Network.Width = 16, 4
 	dir := filepath.Join(t.TempDir(), "run")
-	fatal.Get(ceg.Run(t.Context(), c, ceg.Options{Dir: dir, Backend: "go"}))(t)
-	o := ceg.Options{Dir: dir, Backend: "go"}
+	fatal.Get(run.Run(t.Context(), c, run.Options{Dir: dir, Backend: "go"}))(t)
+	o := run.Options{Dir: dir, Backend: "go"}
 	if err := predict.CheckCalibration(o); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("before: %v", err)
 	}
@@ -91,7 +91,7 @@ func TestCalibrateWithoutATarget(t *testing.T) {
 		t.Error(err)
 	}
 	card := filepath.Join(t.TempDir(), "m.onnx")
-	fatal.Get(predict.ExportONNX(ceg.Options{Dir: dir}, card, onnx.Float32))(t)
+	fatal.Get(predict.ExportONNX(run.Options{Dir: dir}, card, onnx.Float32))(t)
 	text := content(t, strings.TrimSuffix(card, ".onnx")+".md")
 	for _, want := range []string{"All domains were trained on.", "Labels: 108, the data set's own classes. Round 0, before training: Random.", "No label of a target domain is known", "| last epoch | 1 | 10.00 % |"} {
 		if !strings.Contains(text, want) {
@@ -113,12 +113,12 @@ func TestCalibrateWithoutATarget(t *testing.T) {
 func TestCalibrateByCrossValidation(t *testing.T) {
 	root := embeddingtest.Glyphs(t, 1) // with 40 validation images
 	c := configtest.New(t, datasets.FeaturesFile, config.NoTarget, "fixmatch", config.Ledg, "exploration.budget", "60", "schedule.epochs", 3)
-	train := func(o ceg.Options) string {
+	train := func(o run.Options) string {
 		o.Dir, o.Root, o.Backend = filepath.Join(t.TempDir(), "run"), root, "go"
-		fatal.Get(ceg.Run(t.Context(), c, o))(t)
+		fatal.Get(run.Run(t.Context(), c, o))(t)
 		return o.Dir
 	}
-	dir := train(ceg.Options{})
+	dir := train(run.Options{})
 	k, err := artifact.Read(dir)
 	if err != nil || k.Crossed == nil {
 		t.Fatalf("%+v, %v", k, err)
@@ -134,7 +134,7 @@ func TestCalibrateByCrossValidation(t *testing.T) {
 		got.LeftOut == nil || got.LeftOut.Temperature != calibration.FitTemperature(leftOut) || got.HasTarget() {
 		t.Errorf("%+v, left out %+v", s, got.LeftOut)
 	}
-	moved := fatal.Get(predict.OpenUncalibrated(ceg.Options{Dir: dir, Root: root, Backend: "go"}))(t)
+	moved := fatal.Get(predict.OpenUncalibrated(run.Options{Dir: dir, Root: root, Backend: "go"}))(t)
 	defer moved.Close()
 	if again, err := moved.Calibrate(t.Context()); err != nil || !again.CrossValidated || again.Source.Temperature != s.Temperature {
 		t.Errorf("with a root: %+v, %v", again, err)
@@ -143,11 +143,11 @@ func TestCalibrateByCrossValidation(t *testing.T) {
 		t.Errorf("opened again, the temperature is %v, want %v", again.Temperature, s.Temperature)
 	}
 	c.Exploration.Budget = "40"
-	few := train(ceg.Options{})
+	few := train(run.Options{})
 	if _, err := open(t, few).Calibrate(t.Context()); err == nil || !strings.Contains(err.Error(), "40 cross-validated labels") || !strings.Contains(err.Error(), "ledg extend "+few+" --budget 50") {
 		t.Errorf("error %v", err)
 	}
-	none := train(ceg.Options{NoEstimate: true})
+	none := train(run.Options{NoEstimate: true})
 	if k, err := artifact.Read(none); err != nil || k.Estimate != nil || k.Crossed != nil {
 		t.Errorf("without an estimate: %+v, %v", k, err)
 	}

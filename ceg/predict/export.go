@@ -13,7 +13,6 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/learner/model"
@@ -21,6 +20,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets/onnx"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/run"
 	"github.com/ledg-go/ledg/ceg/rundir/artifact"
 	"github.com/ledg-go/ledg/ceg/rundir/calibration"
 	"github.com/ledg-go/ledg/ceg/site"
@@ -36,7 +36,7 @@ type Exported []string
 // [onnx.Network] describes the network's input and outputs. Equal runs give equal files.
 // Existing files that are not from an earlier export are errors, and so are a calibration of
 // other weights and an objective whose classifier has no ONNX form; nothing is written then.
-func ExportONNX(o ceg.Options, to string, input onnx.Input) (Exported, error) {
+func ExportONNX(o run.Options, to string, input onnx.Input) (Exported, error) {
 	at, err := siteOf(o.Dir)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func ExportONNX(o ceg.Options, to string, input onnx.Input) (Exported, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, _, err := ceg.LoadModel(o)
+	m, _, err := run.LoadModel(o)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +158,7 @@ var exampleText string
 // description is the description of a network in the card, the example and the metadata.
 type description struct {
 	Name, File string
-	Config     ceg.Config
+	Config     run.Config
 	Classes    []string
 	Pixels     nets.Pixels
 	Sources    []string

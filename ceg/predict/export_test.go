@@ -14,16 +14,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/nets/onnx"
 	"github.com/ledg-go/ledg/ceg/predict"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/run"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/plots"
 )
 
 func TestExportONNX(t *testing.T) {
 	dir := copied(t)
-	o := ceg.Options{Dir: dir}
+	o := run.Options{Dir: dir}
 	to := filepath.Join(t.TempDir(), "model.onnx")
 	files := fatal.Get(predict.ExportONNX(o, to, onnx.Float32))(t)
 	var names []string
@@ -97,7 +97,7 @@ func TestExampleInPython(t *testing.T) {
 	for _, input := range []onnx.Input{onnx.Float32, onnx.Uint8} {
 		model := filepath.Join(out, string(input), "model.onnx")
 		fatal.If(t, os.MkdirAll(filepath.Dir(model), 0o777))
-		fatal.Get(predict.ExportONNX(ceg.Options{Dir: dir}, model, input))(t)
+		fatal.Get(predict.ExportONNX(run.Options{Dir: dir}, model, input))(t)
 		if b, err := exec.Command(python, "-c", "import onnx, sys; onnx.checker.check_model(sys.argv[1], full_check=True)", model).CombinedOutput(); err != nil {
 			t.Fatalf("onnx.checker: %s", b)
 		}

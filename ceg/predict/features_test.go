@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/learner/embedding/embeddingtest"
 	"github.com/ledg-go/ledg/ceg/nets/onnx"
 	"github.com/ledg-go/ledg/ceg/predict"
-	"github.com/ledg-go/ledg/ceg/predict/embedding/embeddingtest"
 	"github.com/ledg-go/ledg/ceg/predict/photos"
+	"github.com/ledg-go/ledg/ceg/run"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // onFeatures is a run on features of glyphs.
@@ -25,7 +25,7 @@ func onFeatures(t *testing.T, file string, set map[string]any) string {
 	spec := config.Spec{Dataset: "features", Target: "photo", Method: "uniform-ce", Preset: config.Authors, Epochs: 2, Set: set}
 	c := fatal.Get(config.Resolve(spec))(t)
 	dir := filepath.Join(t.TempDir(), "run")
-	fatal.Get(ceg.Run(t.Context(), c, ceg.Options{Dir: dir, Root: file, Backend: "go"}))(t)
+	fatal.Get(run.Run(t.Context(), c, run.Options{Dir: dir, Root: file, Backend: "go"}))(t)
 	return dir
 }
 
@@ -100,11 +100,11 @@ func TestFeaturesRun(t *testing.T) {
 				!strings.Contains(err.Error(), "ledg train --labels FILE.csv") || !strings.Contains(err.Error(), "--images FOLDER --ask") || strings.Contains(err.Error(), "--budget 50 --target none gives at least 50 cross-validated labels") != (name == config.Linear) {
 				t.Errorf("calibrated on 30 images: %v", err)
 			}
-			if _, err := predict.ExportONNX(ceg.Options{Dir: dir, Backend: "go"}, filepath.Join(t.TempDir(), "n.onnx"), onnx.Uint8); err != nil {
+			if _, err := predict.ExportONNX(run.Options{Dir: dir, Backend: "go"}, filepath.Join(t.TempDir(), "n.onnx"), onnx.Uint8); err != nil {
 				t.Error(err)
 			}
 			fatal.If(t, os.Remove(filepath.Join(dir, "standard.safetensors")))
-			fatal.Says(t, fatal.Err(predict.OpenWith(ceg.Options{Dir: dir, Backend: "go"})), "standard.safetensors")
+			fatal.Says(t, fatal.Err(predict.OpenWith(run.Options{Dir: dir, Backend: "go"})), "standard.safetensors")
 		})
 	}
 }
@@ -136,7 +136,7 @@ func TestForeignFeatures(t *testing.T) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
-	fatal.Says(t, fatal.Err(predict.ExportONNX(ceg.Options{Dir: dir}, filepath.Join(t.TempDir(), "n.onnx"), onnx.Uint8)), "does not say what made them")
+	fatal.Says(t, fatal.Err(predict.ExportONNX(run.Options{Dir: dir}, filepath.Join(t.TempDir(), "n.onnx"), onnx.Uint8)), "does not say what made them")
 }
 
 // Features that the run's own file or another has are not computed again, and the table and the

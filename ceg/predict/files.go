@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg/labels"
-	"github.com/ledg-go/ledg/ceg/predict/shard"
+	"github.com/ledg-go/ledg/ceg/learner/embedding/shard"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/ahead"
 	"github.com/ledg-go/ledg/datasets/foreign"

@@ -9,7 +9,7 @@ import (
 	"io"
 	"unicode/utf8"
 
-	"github.com/ledg-go/ledg/ceg/predict/shard"
+	"github.com/ledg-go/ledg/ceg/learner/embedding/shard"
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 )
 

@@ -8,15 +8,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/learner/model"
 	"github.com/ledg-go/ledg/ceg/nets/onnx"
 	"github.com/ledg-go/ledg/ceg/nets/onnx/imported"
 	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/ceg/run"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A run that has trained the network of an ONNX file, or adapters on it, predicts, and is exported
@@ -31,16 +31,16 @@ func networkOfAFile(t *testing.T, name string, size, rank int) {
 	file := filepath.Join("..", "nets", "onnx", "imported", "testdata", "train", name)
 	c := fatal.Get(config.Resolve(config.Spec{Dataset: "glyphs", Target: "photo", Method: "uniform-ce", Epochs: 1,
 		Set: map[string]any{"network.name": file, "data.image_size": size, "network.lora_rank": rank}}))(t)
-	o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: "go"}
+	o := run.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: "go"}
 	o.Weights, _ = fatal.Get2(model.OpenWeights(t.Context(), &c, model.WeightArgs{Weights: file}, false, nil))(t)
-	fatal.Get(ceg.Run(t.Context(), c, o))(t)
+	fatal.Get(run.Run(t.Context(), c, o))(t)
 	at := filepath.Join(t.TempDir(), "model.onnx")
-	fatal.Get(predict.ExportONNX(ceg.Options{Dir: o.Dir}, at, onnx.Float32))(t)
+	fatal.Get(predict.ExportONNX(run.Options{Dir: o.Dir}, at, onnx.Float32))(t)
 	if card, err := os.ReadFile(strings.TrimSuffix(at, ".onnx") + ".md"); err != nil || !strings.Contains(string(card), "Network: "+name+", started from "+name+" (") {
 		t.Errorf("the card says %s (%v)", card, err)
 	}
 
-	p := fatal.Get(predict.OpenWith(ceg.Options{Dir: o.Dir, Backend: "go"}))(t)
+	p := fatal.Get(predict.OpenWith(run.Options{Dir: o.Dir, Backend: "go"}))(t)
 	defer p.Close()
 	picture := image.NewNRGBA(image.Rect(0, 0, size, size))
 	views := make([]byte, 0, size*size*3)

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/nets/onnx"
 	"github.com/ledg-go/ledg/ceg/predict"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/run"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // A run whose objective has a test head or pixels of its own is predicted as the run
@@ -28,9 +28,9 @@ func predictsAsItRan(t *testing.T, method, mean string) {
 	c := configtest.New(t, "glyphs", "photo", method, config.Paper, "schedule.epochs", 2)
 	c.Schedule.EpochOf = config.OverLabelled
 	c.Data.ImageSize, c.Network.Width = 16, 4
-	o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: "go"}
-	fatal.Get(ceg.Run(t.Context(), c, o))(t)
-	want := fatal.Get(ceg.Embed(t.Context(), o))(t)
+	o := run.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: "go"}
+	fatal.Get(run.Run(t.Context(), c, o))(t)
+	want := fatal.Get(run.Embed(t.Context(), o))(t)
 	p := open(t, o.Dir)
 	var images []image.Image
 	for _, id := range want.IDs[:20] {

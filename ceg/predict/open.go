@@ -10,16 +10,16 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/ledg-go/ledg/ceg"
 	heads "github.com/ledg-go/ledg/ceg/active/head"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/learner"
+	"github.com/ledg-go/ledg/ceg/learner/embedding"
 	"github.com/ledg-go/ledg/ceg/learner/model"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
-	"github.com/ledg-go/ledg/ceg/predict/embedding"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/run"
 	"github.com/ledg-go/ledg/ceg/rundir/artifact"
 	"github.com/ledg-go/ledg/ceg/rundir/calibration"
 	"github.com/ledg-go/ledg/ceg/site"
@@ -82,23 +82,23 @@ type Predictor struct {
 
 // Open opens the run in a folder on the best backend of this machine. Training images are
 // expected where the run last found them.
-func Open(dir string) (*Predictor, error) { return OpenWith(ceg.Options{Dir: dir}) }
+func Open(dir string) (*Predictor, error) { return OpenWith(run.Options{Dir: dir}) }
 
 // OpenWith opens the run in o.Dir; of the other options it reads Root, SplitsDir and Backend. A
 // calibration of other weights than the run's is an error.
-func OpenWith(o ceg.Options) (*Predictor, error) { return openPredictor(o, readCalibration) }
+func OpenWith(o run.Options) (*Predictor, error) { return openPredictor(o, readCalibration) }
 
 // OpenUncalibrated is OpenWith without reading the run's calibration, for calibrating it again.
-func OpenUncalibrated(o ceg.Options) (*Predictor, error) {
+func OpenUncalibrated(o run.Options) (*Predictor, error) {
 	return openPredictor(o, func(string, *model.Model) (*calibration.Calibration, error) { return nil, nil })
 }
 
-func openPredictor(o ceg.Options, calibrated func(dir string, m *model.Model) (*calibration.Calibration, error)) (*Predictor, error) {
+func openPredictor(o run.Options, calibrated func(dir string, m *model.Model) (*calibration.Calibration, error)) (*Predictor, error) {
 	at, adapted, err := atSite(&o)
 	if err != nil {
 		return nil, err
 	}
-	m, truth, err := ceg.LoadModel(o)
+	m, truth, err := run.LoadModel(o)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func (p *Predictor) decoder() *decoder {
 
 // atSite is about the folder of a site: o must be the predictor of the site's run. Its class head
 // is replaced by the head adapted to the site, if there is one. r is nil for a run.
-func atSite(o *ceg.Options) (r *site.Record, adapted *heads.Linear, err error) {
+func atSite(o *run.Options) (r *site.Record, adapted *heads.Linear, err error) {
 	if !site.Is(o.Dir) {
 		return nil, nil, nil
 	}
@@ -254,11 +254,11 @@ func readCalibration(dir string, m *model.Model) (*calibration.Calibration, erro
 
 // CheckCalibration returns nil if the run in o.Dir has a calibration of its weights; the error
 // is fs.ErrNotExist if it has none.
-func CheckCalibration(o ceg.Options) error {
+func CheckCalibration(o run.Options) error {
 	if _, err := calibration.Read(o.Dir); err != nil {
 		return err
 	}
-	m, _, err := ceg.LoadModel(o)
+	m, _, err := run.LoadModel(o)
 	if err != nil {
 		return fmt.Errorf("cannot check whether %s belongs to these weights: %v", calibration.File, err) // not ErrNotExist
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/predict"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // What would block a reader, or is a link to nothing, is listed as what could not be

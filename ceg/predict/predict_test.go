@@ -16,14 +16,14 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/ceg/run"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/arrays"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // trained is the directory of one run, in which the tests must not write.
@@ -41,7 +41,7 @@ func train(dir, network string, size int) error {
 		return err
 	}
 	c.Data.ImageSize, c.Network.Name, c.Network.Width = size, network, 4
-	_, err = ceg.Run(context.Background(), c, ceg.Options{Dir: filepath.Join(dir, "run"), Backend: "go"})
+	_, err = run.Run(context.Background(), c, run.Options{Dir: filepath.Join(dir, "run"), Backend: "go"})
 	return err
 }
 
@@ -65,7 +65,7 @@ func copied(t testing.TB) string {
 func open(t testing.TB, dir string) *predict.Predictor {
 	t.Helper()
 	enginetest.Open(t)
-	p := fatal.Get(predict.OpenWith(ceg.Options{Dir: dir, Backend: "go"}))(t)
+	p := fatal.Get(predict.OpenWith(run.Options{Dir: dir, Backend: "go"}))(t)
 	t.Cleanup(p.Close)
 	return p
 }

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/foreign"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Names that a spreadsheet would compute are guarded in a table, and read as they were.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // The row that is chosen target by target, of recorded runs; the numbers were also computed

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/learner/checkpoint"
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
+	"github.com/ledg-go/ledg/ceg/run"
 	"github.com/ledg-go/ledg/ceg/study"
 	"github.com/ledg-go/ledg/plots"
 )
@@ -73,7 +73,7 @@ set: {schedule.epochs: 4, data.image_size: 16, network.width: 4}
 		t.Fatal(err)
 	}
 	figure := func(name string) (*plots.Grid, error) {
-		return f.Figure(t.Context(), name, plots.Print(), FigureOptions{Keep: study.Keeper(nil, ceg.Options{Backend: "go", CacheDir: t.TempDir()})})
+		return f.Figure(t.Context(), name, plots.Print(), FigureOptions{Keep: study.Keeper(nil, run.Options{Backend: "go", CacheDir: t.TempDir()})})
 	}
 	g, err := figure("scores")
 	if err != nil || len(g.Panels) != 3 {
@@ -83,7 +83,7 @@ set: {schedule.epochs: 4, data.image_size: 16, network.width: 4}
 		t.Errorf("scores of %s and %s", pool, queried)
 	}
 	draw := func(f *Folder) string {
-		g, err := f.Figure(t.Context(), "tsne", plots.Print(), FigureOptions{Keep: study.Keeper(nil, ceg.Options{Backend: "go", CacheDir: t.TempDir()})})
+		g, err := f.Figure(t.Context(), "tsne", plots.Print(), FigureOptions{Keep: study.Keeper(nil, run.Options{Backend: "go", CacheDir: t.TempDir()})})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,12 +10,12 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/run"
 	"github.com/ledg-go/ledg/ceg/study"
 	"github.com/ledg-go/ledg/ceg/study/studytest"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets"
-	"github.com/ledg-go/ledg/internal/fatal"
 	"github.com/ledg-go/ledg/plots"
 )
 
@@ -43,7 +43,7 @@ runs:
 
 // figureRight are the right answers: the seed, ten times the epoch, the budget,
 // one more for sketch, three more for CEG with its usual delta, and gamma1.
-func figureRight(c ceg.Config, epoch int) int {
+func figureRight(c run.Config, epoch int) int {
 	budget := map[string]int{"1%": 1, "5%": 5, "10%": 10, "100%": 50}[c.Exploration.Budget]
 	n := int(c.Seed) + 10*epoch + budget + int(c.Exploration.Gamma1)
 	if c.Data.Target == "sketch" {
@@ -65,7 +65,7 @@ var figureDir = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	f := studytest.Fake{Right: figureRight, Fail: func(c ceg.Config, _ int) error {
+	f := studytest.Fake{Right: figureRight, Fail: func(c run.Config, _ int) error {
 		if c.Seed == 3 && c.Data.Target == "sketch" {
 			return context.DeadlineExceeded
 		}

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/learner/checkpoint"
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
 	"github.com/ledg-go/ledg/ceg/study"
 	"github.com/ledg-go/ledg/ceg/study/studytest"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 func TestStatusTable(t *testing.T) {

@@ -14,12 +14,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/run"
 	"github.com/ledg-go/ledg/ceg/study"
 	"github.com/ledg-go/ledg/ceg/study/studytest"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden tables")
@@ -54,14 +54,14 @@ func handFolderOf(t *testing.T, f studytest.Fake) *Folder {
 		right[fmt.Sprint(p.Runs[i].Config)] = v
 	}
 	more := f.Right
-	f.Right = func(c ceg.Config, epoch int) int {
+	f.Right = func(c run.Config, epoch int) int {
 		n := right[fmt.Sprint(c)][epoch]
 		if more != nil {
 			n += more(c, epoch)
 		}
 		return n
 	}
-	f.Fail = func(c ceg.Config, epoch int) error {
+	f.Fail = func(c run.Config, epoch int) error {
 		if right[fmt.Sprint(c)] == [2]int{} {
 			return fmt.Errorf("no answers for %s, seed %d", c.Method, c.Seed)
 		}
@@ -302,7 +302,7 @@ func TestTableOnTargets(t *testing.T) {
 // answer of 100 less.
 func TestTargetsOfBaselineFolder(t *testing.T) {
 	f := handFolder(t)
-	less := handFolderOf(t, studytest.Fake{Right: func(ceg.Config, int) int { return -1 }})
+	less := handFolderOf(t, studytest.Fake{Right: func(run.Config, int) int { return -1 }})
 	tables := fatal.Get(f.Table("targets", TableOptions{BaselineFolder: less}))(t)
 	labels := map[string]bool{}
 	for _, row := range tables[0].Rows {

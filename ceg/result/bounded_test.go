@@ -14,8 +14,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/regular"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Whatever is read of a run's folder and of a study's is a regular file: a pipe is not

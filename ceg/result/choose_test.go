@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/config"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // history makes records from (validation of 8, target of 10) pairs: 12 labels in

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // P-values are those of SciPy, corrected ones those of statsmodels; see the README of

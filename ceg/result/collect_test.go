@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // finishedRun writes a finished run of a name into a folder, with a map that a figure

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // A run has its place before its config: a process that is killed between the two leaves

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/regular"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A run whose directory is taken away writes nothing more, says so in a line with the

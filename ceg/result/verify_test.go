@@ -3,7 +3,7 @@ package result
 import (
 	"testing"
 
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 func TestVerify(t *testing.T) {

@@ -11,18 +11,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/active/head"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/ceg/run"
 	"github.com/ledg-go/ledg/ceg/rundir/artifact"
 	"github.com/ledg-go/ledg/ceg/rundir/calibration"
 	"github.com/ledg-go/ledg/ceg/site"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/testall"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
-	"github.com/ledg-go/ledg/internal/fatal"
-	"github.com/ledg-go/ledg/internal/testall"
 )
 
 // estimatedPools is the number of pools whose run has an estimate.
@@ -41,9 +41,9 @@ func (s *simulation) trainedPool(k int, v *datasets.Vectors, errors map[string][
 	}
 	c := configtest.New(t, datasets.FeaturesFile, config.NoTarget, "fixmatch", config.Ledg,
 		"exploration.budget", fmt.Sprint(d.budget), "exploration.initial", initial, "seed", uint64(k))
-	o := ceg.Options{Dir: filepath.Join(dir, "run"), Root: root, Backend: "go", CacheDir: dir, NoEstimate: k > estimatedPools}
-	fatal.Get(ceg.Run(t.Context(), c, o))(t)
-	p := fatal.Get(predict.OpenWith(ceg.Options{Dir: o.Dir, Backend: "go"}))(t)
+	o := run.Options{Dir: filepath.Join(dir, "run"), Root: root, Backend: "go", CacheDir: dir, NoEstimate: k > estimatedPools}
+	fatal.Get(run.Run(t.Context(), c, o))(t)
+	p := fatal.Get(predict.OpenWith(run.Options{Dir: o.Dir, Backend: "go"}))(t)
 	defer p.Close()
 	from := fatal.Get(p.Sources(t.Context(), 0))(t)
 	// The run's features, of all images.

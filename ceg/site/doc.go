@@ -1,4 +1,4 @@
-// Package site evaluates and adapts a trained network on a new domain (a site). Its steps:
+// Package site evaluates and adapts a network on a new domain, a site. Its steps:
 //   - a label-free accuracy estimate ([Sources.EstimateAccuracy])
 //   - selection of a few images to label for adaptation ([Choose]) and of others to label
 //     for evaluation (package audit)

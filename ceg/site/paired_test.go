@@ -9,13 +9,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/config/configtest"
 	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/ceg/run"
 	"github.com/ledg-go/ledg/ceg/site"
-	"github.com/ledg-go/ledg/internal/fatal"
-	"github.com/ledg-go/ledg/internal/testall"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/testall"
 )
 
 // Every emoji occurs in all four styles, so a target's image can show an emoji that was labelled
@@ -49,8 +49,8 @@ func TestPairedEmoji(t *testing.T) {
 					c := configtest.New(t, "features", name, arm.method, arm.preset, "exploration.budget", budget,
 						"exploration.initial", arm.initial, "schedule.epochs", arm.epochs, "schedule.timing", "once",
 						"data.normalise", "root", "data.pool_share", 0.8, "seed", uint64(51+seed))
-					o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Root: root, Backend: "go"}
-					fatal.Get(ceg.Run(t.Context(), c, o))(t)
+					o := run.Options{Dir: filepath.Join(t.TempDir(), "run"), Root: root, Backend: "go"}
+					fatal.Get(run.Run(t.Context(), c, o))(t)
 					right := hits(t, o.Dir, all, classes, target)
 					for k, v := range right {
 						sum[k] += v
@@ -84,7 +84,7 @@ func hits(t *testing.T, dir string, all site.Part, classes []string, target int)
 	for _, q := range queries[1:] {
 		labelled[path.Base(q[1])] = true
 	}
-	p := fatal.Get(predict.OpenWith(ceg.Options{Dir: dir, Backend: "go"}))(t)
+	p := fatal.Get(predict.OpenWith(run.Options{Dir: dir, Backend: "go"}))(t)
 	defer p.Close()
 	from := fatal.Get(p.Sources(t.Context(), 0))(t)
 	var right, of [2]float64

@@ -10,7 +10,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/internal/testall"
+	"github.com/ledg-go/ledg/ceg/testing/testall"
 )
 
 // committed is the folder of the records that come with the repository.

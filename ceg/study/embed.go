@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/active/cluster"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/run"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/seed"
 	"github.com/ledg-go/ledg/plots/tsne"
@@ -22,13 +22,13 @@ import (
 // drawn, result.MapFile and result.ScoresFile, by running the checkpoint's networks on the pool.
 // roots are the folders of images by data set, as in [Options]; Dir and Root of o are set for
 // each run.
-func Keeper(roots map[string]string, o ceg.Options) func(ctx context.Context, file, dir string) error {
+func Keeper(roots map[string]string, o run.Options) func(ctx context.Context, file, dir string) error {
 	return func(ctx context.Context, file, dir string) error {
 		fsys, err := result.FS(dir)
 		if err != nil {
 			return err
 		}
-		var c ceg.Config
+		var c run.Config
 		if err := result.ReadConfig(fsys, result.ConfigFile, &c); err != nil {
 			return fmt.Errorf("%s: %w", dir, err)
 		}
@@ -51,7 +51,7 @@ const maxMap = 8000
 
 // mapSample returns at most n rows of an embedding, ascending: all, or a draw in
 // proportion to the images of every domain and class.
-func mapSample(e *ceg.Embedding, n int, s uint64) []int {
+func mapSample(e *run.Embedding, n int, s uint64) []int {
 	rows := make([]int, len(e.IDs))
 	for i := range rows {
 		rows[i] = i
@@ -74,8 +74,8 @@ func mapSample(e *ceg.Embedding, n int, s uint64) []int {
 
 // keepMap writes the map of a run's pool and target, or of a sample of them, by its
 // features.
-func keepMap(ctx context.Context, path string, c ceg.Config, o ceg.Options) error {
-	e, err := ceg.EmbedTarget(ctx, o)
+func keepMap(ctx context.Context, path string, c run.Config, o run.Options) error {
+	e, err := run.EmbedTarget(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func keepMap(ctx context.Context, path string, c ceg.Config, o ceg.Options) erro
 }
 
 // className names the class of a row.
-func className(e *ceg.Embedding, row int) string {
+func className(e *run.Embedding, row int) string {
 	if e.Classes[row] == datasets.Unknown {
 		return "unlabelled"
 	}
@@ -106,7 +106,7 @@ func className(e *ceg.Embedding, row int) string {
 }
 
 // keepScores writes the scores of the candidates of a run's last query round.
-func keepScores(ctx context.Context, fsys fs.FS, path string, c ceg.Config, o ceg.Options) error {
+func keepScores(ctx context.Context, fsys fs.FS, path string, c run.Config, o run.Options) error {
 	queries, err := result.ReadQueries(fsys, result.QueriesFile)
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.Dir, err)
@@ -115,7 +115,7 @@ func keepScores(ctx context.Context, fsys fs.FS, path string, c ceg.Config, o ce
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.Dir, err)
 	}
-	e, err := ceg.Embed(ctx, o)
+	e, err := run.Embed(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func keepScores(ctx context.Context, fsys fs.FS, path string, c ceg.Config, o ce
 }
 
 // scoreCandidates scores the images that are left once some are labelled.
-func scoreCandidates(e *ceg.Embedding, x config.Exploration, before []result.Query) ([]result.Candidate, error) {
+func scoreCandidates(e *run.Embedding, x config.Exploration, before []result.Query) ([]result.Candidate, error) {
 	candidates, err := Candidates(e, before)
 	if err != nil {
 		return nil, err
@@ -146,7 +146,7 @@ func scoreCandidates(e *ceg.Embedding, x config.Exploration, before []result.Que
 
 // Candidates returns the input of a query strategy when the queried images are labelled: the
 // other images as candidates, in order, and the labelled features with their labels.
-func Candidates(e *ceg.Embedding, labelled []result.Query) (*active.Candidates, error) {
+func Candidates(e *run.Embedding, labelled []result.Query) (*active.Candidates, error) {
 	rows, err := result.Rows(e.IDs, labelled)
 	if err != nil {
 		return nil, err

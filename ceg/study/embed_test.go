@@ -5,20 +5,20 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/run"
 	"github.com/ledg-go/ledg/ceg/study/studytest"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // fakeEmbedding has the images that studytest.Queries asks for, and others: two
 // features that are the class and the round, and probabilities that fall with the
 // number of the image.
-func fakeEmbedding() *ceg.Embedding {
-	e := &ceg.Embedding{ClassNames: []string{"one", "two"}, DomainNames: []string{"source"}}
+func fakeEmbedding() *run.Embedding {
+	e := &run.Embedding{ClassNames: []string{"one", "two"}, DomainNames: []string{"source"}}
 	for _, m := range []*active.Matrix{&e.Features, &e.ClassProbs, &e.DomainProbs} {
 		*m = active.Matrix{Cols: 2, Stride: 2}
 	}
@@ -71,7 +71,7 @@ func TestScoreCandidates(t *testing.T) {
 
 // A map of many images is one of a sample, in which every cell has its share.
 func TestMapSample(t *testing.T) {
-	e := &ceg.Embedding{}
+	e := &run.Embedding{}
 	for i := range 1000 {
 		e.IDs = append(e.IDs, fmt.Sprint(i))
 		e.Domains, e.Classes = append(e.Domains, i%10/8), append(e.Classes, i%2) // 400, 400, 100, 100

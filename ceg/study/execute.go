@@ -13,19 +13,19 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/engine"
+	"github.com/ledg-go/ledg/ceg/learner/checkpoint"
+	"github.com/ledg-go/ledg/ceg/learner/embedding/shard"
 	"github.com/ledg-go/ledg/ceg/learner/examples"
 	"github.com/ledg-go/ledg/ceg/learner/model"
-	"github.com/ledg-go/ledg/ceg/predict/shard"
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
+	"github.com/ledg-go/ledg/ceg/run"
 	"github.com/ledg-go/ledg/datasets"
 )
 
-// Runner executes one run, like ceg.Run. The error is result.ErrLocked if another process is
+// Runner executes one run, like run.Run. The error is result.ErrLocked if another process is
 // working on it.
-type Runner func(ctx context.Context, c ceg.Config, o ceg.Options) (*result.Result, error)
+type Runner func(ctx context.Context, c run.Config, o run.Options) (*result.Result, error)
 
 // Options are the paths and resources of a study. They do not change its results.
 type Options struct {
@@ -41,7 +41,7 @@ type Options struct {
 	SplitsDir string
 	// Labels are files of labels. A run with the setting data.labels takes the file of that digest.
 	Labels []string
-	// Backend, CacheDir and Workers are as in ceg.Options. With 0 Workers, GOMAXPROCS is divided
+	// Backend, CacheDir and Workers are as in run.Options. With 0 Workers, GOMAXPROCS is divided
 	// among the jobs. Jobs share the backend's devices, such as several GPUs; see engine.Spread.
 	Backend, CacheDir string
 	Workers           int
@@ -53,7 +53,7 @@ type Options struct {
 	MixCommits bool
 	// Observe receives events, one call at a time; it may be nil.
 	Observe func(Event)
-	// Runner executes the runs; nil means ceg.Run.
+	// Runner executes the runs; nil means run.Run.
 	Runner Runner
 	// Poll is the interval at which runs of other processes are checked; 0 means 5 seconds.
 	Poll time.Duration
@@ -106,7 +106,7 @@ func (p *Plan) Run(ctx context.Context, o Options) (Report, error) {
 	o.Poll = cmp.Or(o.Poll, 5*time.Second)
 	specs := slices.Repeat([]string{o.Backend}, o.Jobs)
 	if o.Runner == nil {
-		o.Runner = ceg.Run
+		o.Runner = run.Run
 		var err error
 		if specs, err = engine.Spread(o.Backend, o.Jobs); err != nil {
 			return Report{}, err
@@ -305,11 +305,11 @@ func (q *queue) attempt(ctx context.Context, i int, backend string) (res *result
 	if c.Data.Labels != "" && q.labels[c.Data.Labels] == "" && !checkpoint.Exists(filepath.Join(q.o.Dir, q.runs[i].Dir)) {
 		return nil, fmt.Errorf("data.labels is %.12s, and no file of labels has this digest (--labels FILE)", c.Data.Labels)
 	}
-	o := ceg.Options{
+	o := run.Options{
 		Dir: filepath.Join(q.o.Dir, q.runs[i].Dir), Resume: true, Root: root, SplitsDir: q.o.SplitsDir,
 		Labels: q.labels[c.Data.Labels], Backend: backend, CacheDir: q.o.CacheDir, Workers: q.o.Workers,
 		Shared:  &q.shared,
-		Observe: func(e ceg.Event) { q.tell(i, Event{Kind: Training, Training: e}) },
+		Observe: func(e run.Event) { q.tell(i, Event{Kind: Training, Training: e}) },
 	}
 	if o.Weights, o.Style, err = model.OpenWeights(ctx, &c, q.runs[i].weights, checkpoint.Exists(o.Dir), nil); err != nil {
 		return nil, err

@@ -13,14 +13,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/labels"
-	"github.com/ledg-go/ledg/ceg/predict/shard"
+	"github.com/ledg-go/ledg/ceg/learner/embedding/shard"
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/run"
 	"github.com/ledg-go/ledg/ceg/study/studytest"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 func smallStudy() Study {
@@ -36,7 +36,7 @@ type calls struct {
 	n  map[string]int
 }
 
-func (c *calls) log(what string, _ ceg.Options) {
+func (c *calls) log(what string, _ run.Options) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.n == nil {
@@ -49,7 +49,7 @@ func TestRunAgain(t *testing.T) {
 	dir := t.TempDir()
 	var c calls
 	broken := true
-	f := studytest.Fake{Log: c.log, Fail: func(c ceg.Config, epoch int) error {
+	f := studytest.Fake{Log: c.log, Fail: func(c run.Config, epoch int) error {
 		if broken && epoch == 1 && c.Seed == 2 && c.Method == "ceg" {
 			if c.Data.Target == "photo" {
 				panic("no such matrix")
@@ -191,7 +191,7 @@ func TestTakenAway(t *testing.T) {
 	dir := t.TempDir()
 	p := plan(t, smallStudy())
 	lost := p.Runs[0].Dir
-	runner := studytest.Fake{Log: func(what string, o ceg.Options) {
+	runner := studytest.Fake{Log: func(what string, o run.Options) {
 		if what == "epoch" && filepath.Base(o.Dir) == lost {
 			if err := os.Rename(o.Dir, o.Dir+".moved"); err != nil {
 				t.Error(err)
@@ -236,7 +236,7 @@ func TestWeights(t *testing.T) {
 	s := smallStudy()
 	s.Methods, s.Targets, s.Weights = []string{"ceg"}, []string{"photo"}, filepath.Join("..", "nets", "weights", "testdata", "tiny.safetensors")
 	var got []string
-	runner := func(ctx context.Context, c ceg.Config, o ceg.Options) (*result.Result, error) {
+	runner := func(ctx context.Context, c run.Config, o run.Options) (*result.Result, error) {
 		got = append(got, fmt.Sprint(c.Network.Weights, " ", c.Optimizer.BackboneRate, " ", o.Weights.File != nil))
 		return studytest.Fake{}.Run(ctx, c, o)
 	}
@@ -265,7 +265,7 @@ func TestRoots(t *testing.T) {
 	s := smallStudy()
 	s.Methods, s.Seeds = nil, []uint64{1}
 	s.Runs = []Block{{Methods: []string{"ceg"}}, {Methods: []string{"ceg"}, Dataset: "pacs", Targets: []string{"photo"}}}
-	runner := func(ctx context.Context, c ceg.Config, o ceg.Options) (*result.Result, error) {
+	runner := func(ctx context.Context, c run.Config, o run.Options) (*result.Result, error) {
 		if c.Data.Dataset == "pacs" && o.SplitsDir != "/data/lists" {
 			t.Errorf("PACS lists in %q, want /data/lists", o.SplitsDir)
 		}
@@ -293,7 +293,7 @@ func TestStudyLabels(t *testing.T) {
 	s := Study{Name: "sites", Block: Block{Dataset: "features", Methods: []string{"uniform-ce"}, Targets: []string{"north"}, Seeds: []uint64{1},
 		Set: map[string]any{"data.labels": labels.Digest(list)}}}
 	var got []string
-	runner := func(ctx context.Context, c config.Config, o ceg.Options) (*result.Result, error) {
+	runner := func(ctx context.Context, c config.Config, o run.Options) (*result.Result, error) {
 		got = append(got, o.Labels)
 		return studytest.Fake{}.Run(ctx, c, o)
 	}

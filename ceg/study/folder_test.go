@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/run"
 	"github.com/ledg-go/ledg/ceg/study/studytest"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // A study mixes commits only with the option, and then its tables say so.
@@ -26,7 +26,7 @@ func TestStudyOfOneCommit(t *testing.T) {
 		t.Helper()
 		o.Dir, o.Runner = dir, studytest.Fake{Commit: commit}.Run
 		if commit == "fail" {
-			o.Runner = studytest.Fake{Fail: func(ceg.Config, int) error { return errors.New("no power") }}.Run
+			o.Runner = studytest.Fake{Fail: func(run.Config, int) error { return errors.New("no power") }}.Run
 		}
 		_, err := p.Run(t.Context(), o)
 		return err

@@ -15,11 +15,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/run"
 	"github.com/ledg-go/ledg/ceg/study/studytest"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // childEnv makes the test binary run studyFile with the fake runner in a folder;
@@ -40,7 +40,7 @@ func child(dir string) int {
 		return 1
 	}
 	var mu sync.Mutex
-	f := studytest.Fake{Epoch: time.Millisecond, Fail: brokenSeed, Log: func(what string, o ceg.Options) {
+	f := studytest.Fake{Epoch: time.Millisecond, Fail: brokenSeed, Log: func(what string, o run.Options) {
 		mu.Lock()
 		defer mu.Unlock()
 		fmt.Println(what, filepath.Base(o.Dir))
@@ -54,7 +54,7 @@ func child(dir string) int {
 }
 
 // brokenSeed makes one run fail after its second epoch.
-func brokenSeed(c ceg.Config, epoch int) error {
+func brokenSeed(c run.Config, epoch int) error {
 	if c.Method == "uniform" && c.Seed == 1 && c.Data.Target == "photo" && c.Exploration.Budget == "5%" && epoch == 1 {
 		return errors.New("the disk is on fire")
 	}

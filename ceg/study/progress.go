@@ -3,8 +3,8 @@ package study
 import (
 	"time"
 
-	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/run"
 	"github.com/ledg-go/ledg/ceg/study/eta"
 )
 
@@ -30,7 +30,7 @@ type Event struct {
 	Kind Kind
 	Run  Job
 	// Training is the run's own event.
-	Training ceg.Event
+	Training run.Event
 	// Result is set for a finished run, Err for a failed or busy one.
 	Result *result.Result
 	Err    error

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/run"
 	"github.com/ledg-go/ledg/ceg/study/eta"
 )
 
@@ -21,7 +21,7 @@ func TestProgress(t *testing.T) {
 	m.eta = eta.Estimator{}
 	m.eta.Begin(time.Now().Add(-time.Minute), 0)
 	event := func(epoch, step int, done bool) Event {
-		return Event{Kind: Training, Training: ceg.Event{Epoch: epoch, Step: step, Steps: 2, Done: done}}
+		return Event{Kind: Training, Training: run.Event{Epoch: epoch, Step: step, Steps: 2, Done: done}}
 	}
 	m.count(1, event(1, 1, false)) // resumed after its first epoch
 	m.count(1, event(1, 2, true))

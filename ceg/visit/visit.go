@@ -10,8 +10,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/ceg/run"
 	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/datasets"
 )
@@ -20,7 +20,7 @@ import (
 type Options struct {
 	// Run opens the run; see [predict.OpenWith]. Dir is the folder of the site, created if
 	// missing, and Images the folder of its images; empty means the last one.
-	Run    ceg.Options
+	Run    run.Options
 	Dir    string
 	Images string
 	// FollowLinks uses images behind symbolic links out of Images.

@@ -12,26 +12,26 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/ceg/run"
 	"github.com/ledg-go/ledg/ceg/site"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/ceg/visit"
 	"github.com/ledg-go/ledg/datasets"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
-// run trains a small network on glyphs but for one style.
-func run(t *testing.T) ceg.Options {
+// trained trains a small network on glyphs but for one style.
+func trained(t *testing.T) run.Options {
 	t.Helper()
 	enginetest.Open(t)
 	c := fatal.Get(config.Resolve(config.Spec{Dataset: "glyphs", Target: "photo", Method: "uniform-ce", Preset: config.Authors, Epochs: 3}))(t)
 	c.Data.ImageSize, c.Network.Width = 16, 8
-	o := ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: "go"}
-	fatal.Get(ceg.Run(t.Context(), c, o))(t)
+	o := run.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: "go"}
+	fatal.Get(run.Run(t.Context(), c, o))(t)
 	return o
 }
 
@@ -77,7 +77,7 @@ func label(t *testing.T, dir string, class func(id string) string) (n int) {
 }
 
 func TestArrive(t *testing.T) {
-	at := run(t)
+	at := trained(t)
 	images, dir := filepath.Join(t.TempDir(), "north"), filepath.Join(t.TempDir(), "site")
 	truth := draw(t, images, "photo", 0, 200)
 	o := visit.Options{Run: at, Dir: dir, Images: images, Adapt: 20, Audit: 60, Seed: 3}
@@ -118,7 +118,7 @@ func TestArrive(t *testing.T) {
 		t.Fatalf("%+v", v)
 	}
 	// What is said of the adapted network is what it does.
-	p := fatal.Get(predict.OpenWith(ceg.Options{Dir: dir, Backend: "go"}))(t)
+	p := fatal.Get(predict.OpenWith(run.Options{Dir: dir, Backend: "go"}))(t)
 	defer p.Close()
 	correct := 0
 	var paths []string
@@ -220,7 +220,7 @@ func TestArrive(t *testing.T) {
 		t.Errorf("warnings %q", gone.Report.Warnings)
 	}
 	// ... and the page of questions opens, with the answers about them.
-	_, d, _, err := ceg.OpenData(ceg.Options{Dir: dir})
+	_, d, _, err := run.OpenData(run.Options{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +268,7 @@ func read(t *testing.T, path string) []byte {
 
 // What cannot be visited is said in one line, and leaves nothing behind that stands in the way.
 func TestArriveRefuses(t *testing.T) {
-	at := run(t)
+	at := trained(t)
 	root := t.TempDir()
 	few := filepath.Join(root, "few")
 	draw(t, few, "photo", 0, 12)
@@ -322,7 +322,7 @@ func TestArriveRefuses(t *testing.T) {
 	if err != nil || len(r.Visits[0].LeftOut) != 1 || !strings.Contains(r.Visits[0].LeftOut[0].Reason, "a copy of") {
 		t.Errorf("left out %v, %v", r.Visits[0].LeftOut, err)
 	}
-	other := run(t)
+	other := trained(t)
 	o.Run = other
 	r.Model = "another"
 	fatal.If(t, r.Write(o.Dir))

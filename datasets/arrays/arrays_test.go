@@ -16,8 +16,8 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func openFile(t testing.TB, path string) *File {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 func TestParseHeader(t *testing.T) {

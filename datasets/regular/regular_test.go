@@ -10,8 +10,8 @@ import (
 	"testing/fstest"
 	"testing/iotest"
 
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/regular"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestRead(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/regular"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestWriteFileIsWholeOrNot(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/result"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // names lists how runs are called in tables, without repetition.
@@ -41,7 +41,7 @@ func TestAblate(t *testing.T) {
 	}
 	for want, f := range map[string]func(){
 		`no part "S_x", want one of S_u, S_r, S_d, L_ac, L_eg, M_intra, M_inter, T`: func() { Ablate("mine", "ceg", "S_x") },
-		"w/o S_r: no effect of exploration.gamma1 0":                           func() { Ablate("mine", "ceg", "S_r", Set("timing", "once")) },
+		"w/o S_r: no effect of exploration.gamma1 0":                                func() { Ablate("mine", "ceg", "S_r", Set("timing", "once")) },
 		"Ablate: a float64, want the name":                                          func() { Ablate("mine", "ceg", 0.5) },
 		"no such setting; did you mean schedule.epochs?":                            func() { Ablate("mine", "ceg", "T", Set("epoch", 1)) },
 	} {

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg/rundir/checkpoint"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/learner/checkpoint"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // A run whose weights are gone is trained again for its features, and they are the same.

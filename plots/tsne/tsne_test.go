@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/arrays/npztest"
-	"github.com/ledg-go/ledg/internal/fatal"
 	"gonum.org/v1/gonum/blas/blas32"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/engine"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // backend runs a backend command in this process, on a machine with one broken plugin.

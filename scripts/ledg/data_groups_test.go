@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 	"github.com/ledg-go/ledg/datasets/seed"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // nearFeatures writes features of two sites of twenty images; the last image of each is nearly

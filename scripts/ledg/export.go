@@ -9,6 +9,7 @@ import (
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/nets/onnx"
 	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/ceg/run"
 )
 
 // newExportCommand returns the command that writes a run's weights.
@@ -51,7 +52,7 @@ expects vectors that are normalised as config.json says and standardised by the 
 				}
 				return nil
 			case ".safetensors":
-				m, _, err := ceg.LoadModel(o)
+				m, _, err := run.LoadModel(o)
 				if err != nil {
 					return err
 				}

@@ -16,6 +16,7 @@ import (
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/learner/model"
+	"github.com/ledg-go/ledg/ceg/run"
 	"github.com/ledg-go/ledg/ceg/rundir/shell"
 	"github.com/ledg-go/ledg/datasets"
 )
@@ -131,7 +132,7 @@ func checkRoot(x ceg.Extension) error {
 	if err != nil {
 		return usagef("--root %s: %w", x.Root, errors.Unwrap(err))
 	}
-	_, d, _, err := ceg.OpenData(ceg.Options{Dir: x.Of})
+	_, d, _, err := run.OpenData(ceg.Options{Dir: x.Of})
 	if err != nil || d.Len() == 0 {
 		return nil // Extend says what is wrong
 	}

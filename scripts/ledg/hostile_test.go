@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // within runs the program for at most ten seconds, and checks that it takes less than 2 GB and

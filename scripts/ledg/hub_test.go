@@ -10,7 +10,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/ledg-go/ledg/ceg/nets/weights/hub/hubtest"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // A network on the hub is trained by its name, is exported and goes into an extension under it, and

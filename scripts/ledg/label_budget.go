@@ -6,8 +6,9 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/campaign"
 	"github.com/ledg-go/ledg/ceg/labels"
-	"github.com/ledg-go/ledg/ceg/labels/acquire"
+	"github.com/ledg-go/ledg/ceg/run"
 	"github.com/ledg-go/ledg/ceg/rundir/shell"
 	"github.com/ledg-go/ledg/ceg/site"
 )
@@ -18,11 +19,11 @@ func (f *labelFiles) withinBudget(events []labels.Event) (kept []labels.Event, l
 	if f.run == "" || site.Is(f.run) {
 		return events, "", nil
 	}
-	c, data, _, err := ceg.OpenData(ceg.Options{Dir: f.run, Root: f.data.root, SplitsDir: f.data.splits, FollowLinks: f.data.followLinks})
+	c, data, _, err := run.OpenData(ceg.Options{Dir: f.run, Root: f.data.root, SplitsDir: f.data.splits, FollowLinks: f.data.followLinks})
 	if err != nil {
 		return nil, "", err
 	}
-	p, err := acquire.New(c, data)
+	p, err := campaign.New(c, data)
 	if err != nil {
 		return nil, "", err
 	}

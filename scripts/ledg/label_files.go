@@ -18,6 +18,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/labels/exchange"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/run"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
@@ -97,7 +98,7 @@ func (f *labelFiles) open(cmd *cobra.Command, args []string) (rest []string, err
 		}
 		f.ledger = cmp.Or(f.ledger, f.run)
 		o := ceg.Options{Dir: f.run, Root: f.data.root, SplitsDir: f.data.splits, FollowLinks: f.data.followLinks}
-		c, data, truth, err := ceg.OpenData(o)
+		c, data, truth, err := run.OpenData(o)
 		if err != nil {
 			return nil, err
 		}

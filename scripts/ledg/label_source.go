@@ -14,6 +14,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels/page"
 	"github.com/ledg-go/ledg/ceg/predict"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/run"
 	"github.com/ledg-go/ledg/ceg/rundir/artifact"
 	"github.com/ledg-go/ledg/ceg/rundir/shell"
 	"github.com/ledg-go/ledg/ceg/site"
@@ -79,7 +80,7 @@ func (f *labelFlags) ofRun(o *page.Options) error {
 	if _, err := os.Stat(filepath.Join(f.ledger, labels.File)); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: the run has no %s: it does not query people (--oracle ask)", f.dir, labels.File)
 	}
-	c, d, truth, err := ceg.OpenData(ceg.Options{Dir: f.dir, Root: f.data.root, SplitsDir: f.data.splits})
+	c, d, truth, err := run.OpenData(ceg.Options{Dir: f.dir, Root: f.data.root, SplitsDir: f.data.splits})
 	if err != nil {
 		return err
 	}
@@ -100,7 +101,7 @@ func (f *labelFlags) ofRun(o *page.Options) error {
 		o.Empty = "No labels of this site are queried yet. New queries appear here automatically."
 		return nil
 	}
-	set, err := ceg.ReliableSet(ceg.Options{Dir: f.dir}, d)
+	set, err := run.ReliableSet(ceg.Options{Dir: f.dir}, d)
 	if err != nil {
 		return err
 	}
@@ -148,7 +149,7 @@ func finishedRun(dir string) page.Run {
 		c := res.Accuracy.LastEpoch
 		r.Estimate = fmt.Sprintf("Accuracy on the held-out site %s: %.1f%% (%v correct)", res.Target, 100*c.TargetAccuracy, c.Target)
 	}
-	if n, err := ceg.LabelledSince(dir); err == nil && n > 0 {
+	if n, err := run.LabelledSince(dir); err == nil && n > 0 {
 		r.Changed, r.Next = n, shell.Line("ledg", "extend", dir)
 	}
 	return r

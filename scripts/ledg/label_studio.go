@@ -20,6 +20,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/labels/page"
 	"github.com/ledg-go/ledg/ceg/labels/studio"
+	"github.com/ledg-go/ledg/ceg/run"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
@@ -120,7 +121,7 @@ func (b *studioBackend) serve(cmd *cobra.Command, f *labelFlags) error {
 	ctx, cancel := context.WithCancel(cmd.Context())
 	defer cancel()
 	b.ctx = ctx
-	c, d, truth, err := ceg.OpenData(ceg.Options{Dir: b.dir, CacheDir: b.cache})
+	c, d, truth, err := run.OpenData(ceg.Options{Dir: b.dir, CacheDir: b.cache})
 	if err != nil {
 		return err
 	}

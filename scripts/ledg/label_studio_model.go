@@ -16,6 +16,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels/studio"
 	"github.com/ledg-go/ledg/ceg/predict"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/run"
 	"github.com/ledg-go/ledg/ceg/rundir/calibration"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/seed"
@@ -104,7 +105,7 @@ func (b *studioBackend) rank(dir string) ([]string, error) {
 	pick := cluster.SelectRows
 	c.Features, c.ClassProbs, c.DomainProbs = pick(e.Features, free), pick(e.ClassProbs, free), pick(e.DomainProbs, free)
 	c.LabelledFeatures, c.LabelledClassProbs = pick(e.Features, labelled), pick(e.ClassProbs, labelled)
-	conf, _, _, err := ceg.OpenData(ceg.Options{Dir: dir, CacheDir: b.cache})
+	conf, _, _, err := run.OpenData(ceg.Options{Dir: dir, CacheDir: b.cache})
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg/labels"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // certificate writes a certificate for a name that signs itself, and its key.

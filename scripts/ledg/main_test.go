@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/scripts/internal/cli/clitest"
 )
 

@@ -8,8 +8,8 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"github.com/ledg-go/ledg/ceg/predict/embedding"
-	"github.com/ledg-go/ledg/ceg/predict/shard"
+	"github.com/ledg-go/ledg/ceg/learner/embedding"
+	"github.com/ledg-go/ledg/ceg/learner/embedding/shard"
 )
 
 const shardUsage = "do only shard I of N, as I/N with I from 0"

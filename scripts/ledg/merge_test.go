@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // killed starts a command, kills it once the file exceeds a number of bytes, and starts it again.

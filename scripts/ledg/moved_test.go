@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // After a folder of photos, a run or a whole project has been renamed, commands say where they

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/emoji"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // The program prints the licence of every module that is linked, at its version.

@@ -14,10 +14,11 @@ import (
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/campaign"
 	"github.com/ledg-go/ledg/ceg/config"
-	campaign "github.com/ledg-go/ledg/ceg/labels/acquire"
 	"github.com/ledg-go/ledg/ceg/predict/photos"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/run"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
@@ -176,7 +177,7 @@ func embedPhotos(cmd *cobra.Command, root string, o photos.Options, quiet bool) 
 // to, those in the folder named or else in the one that the run's are of, and names their file
 // in its place.
 func extendPhotos(cmd *cobra.Command, x *ceg.Extension, f *trainFlags) (embedded bool, err error) {
-	c, d, _, err := ceg.OpenData(ceg.Options{Dir: x.Of})
+	c, d, _, err := run.OpenData(ceg.Options{Dir: x.Of})
 	if err != nil || c.Data.Dataset != datasets.FeaturesFile {
 		return false, nil // Extend reports the error
 	}

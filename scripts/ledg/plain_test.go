@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/nets/weights/hub/hubtest"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // Names that an import brings are no commands for the terminal.

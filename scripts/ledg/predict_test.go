@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/rundir/calibration"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // What a run trained is used: calibrated, exported, asked about images, drawn, and

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // normal is a stream of normally distributed float32.

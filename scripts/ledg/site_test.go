@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/site"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // sketches writes images of the style that tiny leaves out to a folder, from one on; their

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // flatPhotos moves the images of photoFolder into one folder and writes a table of a spreadsheet

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/arrays/npztest"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // archive has the arrays of a golden file.

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/seed"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // clumped returns n rows that are often copies of one another, and centroids of

@@ -7,8 +7,8 @@ import (
 	"os"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/arrays/npztest"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // lowBudget has the golden values that package active has, too.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/config"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // New returns the config of a method for a data set and a target domain. pairs alternates paths

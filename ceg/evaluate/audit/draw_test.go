@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/evaluate/audit"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 func names(n int) (ids []string) {

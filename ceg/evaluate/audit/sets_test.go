@@ -8,8 +8,8 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/seed"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestThresholdByHand(t *testing.T) {

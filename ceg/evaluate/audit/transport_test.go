@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/optimize/convex/lp"
 
 	"github.com/ledg-go/ledg/ceg/evaluate/audit"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/seed"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // linear is the transport by the simplex method.

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // What is fetched is whole and pinned, or the file keeps what it had.

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/rgb"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // The page opens, and a label is on disk, within milliseconds, in a pool of a million images (with

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // inGroups opens a folder of images whose groups are their folders, of the given number of images.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // A closed request ends the making of its picture, and not that of others who wait for the

@@ -17,9 +17,9 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/labels/page"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // vectors opens features of the images in a folder: a direction for each class, and noise.

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg/labels/page"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // listen serves the page of a ledger in a folder until the test ends, or until it is stopped.

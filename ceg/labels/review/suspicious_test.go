@@ -9,7 +9,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/active/head"
 	"github.com/ledg-go/ledg/ceg/labels/review"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // Two classes, thresholds (0.9+0.8+0.1)/3 = 0.6 and (0.7+0.6)/2 = 0.65: row 2, which was

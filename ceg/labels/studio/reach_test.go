@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // witness is a server that records its requests and replies with an image or a specified reply.

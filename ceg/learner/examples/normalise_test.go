@@ -5,12 +5,12 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/ceg/learner/embedding/embeddingtest"
 	"github.com/ledg-go/ledg/ceg/learner/feed"
 	"github.com/ledg-go/ledg/ceg/objective/augment"
-	"github.com/ledg-go/ledg/ceg/predict/embedding/embeddingtest"
 	"github.com/ledg-go/ledg/ceg/rundir/scaler"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func TestNormalisation(t *testing.T) {

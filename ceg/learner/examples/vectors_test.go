@@ -5,11 +5,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/learner/embedding/embeddingtest"
 	"github.com/ledg-go/ledg/ceg/objective/augment"
-	"github.com/ledg-go/ledg/ceg/predict/embedding/embeddingtest"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/seed"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // The weak and strong views are the stored ones of those kinds; without any, the strong

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg/objective/augment"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/rgb"
 	"github.com/ledg-go/ledg/datasets/seed"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // fakeImages are computed pictures; reading may take time or fail.

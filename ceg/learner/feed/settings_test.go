@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/objective/augment"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 func TestBadConfig(t *testing.T) {

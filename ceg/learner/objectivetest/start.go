@@ -9,7 +9,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/nets/nettest"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // passes compares a view's result with the array of that name, or with its parts NAME_0, NAME_1

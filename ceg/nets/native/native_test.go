@@ -15,8 +15,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/native"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/seed"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // TestBFloat16 compares the two precisions. A rounding to bfloat16 is off by up to

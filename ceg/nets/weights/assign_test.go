@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // small is a network of three tensors and a head with the given classes.

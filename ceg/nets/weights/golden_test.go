@@ -10,9 +10,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/arrays/half"
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // goldenTensor is a tensor in testdata/weights.json.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // TestRefusedGlobals: nothing but what a state dict needs, in whichever way a

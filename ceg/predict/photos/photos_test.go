@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/predict/photos"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/regular"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // small is a network that needs no download.

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/seed"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Of a file with groups every strategy chooses one of a group before a second, and what Grouped

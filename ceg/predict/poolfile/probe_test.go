@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/seed"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // probePool is two groups of two classes in two domains; of one sample the class is not

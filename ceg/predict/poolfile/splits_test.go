@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/active"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/seed"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Rows of other splits than train are not queried, and the others as from a file without those.

@@ -11,8 +11,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/report/page"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/site"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets/rgb"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // The page of a site loads nothing, takes names for names, and has pictures where there are any.

@@ -11,8 +11,8 @@ import (
 	"github.com/ledg-go/ledg/ceg/evaluate/audit"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/artifact"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 func write(t *testing.T, k *artifact.Artifact) string {

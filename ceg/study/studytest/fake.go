@@ -9,8 +9,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/run"
 )
 
 // Fake is a study.Runner that trains nothing and writes real run folders. It resumes after the
@@ -19,19 +19,19 @@ type Fake struct {
 	// Epoch is the duration of an epoch.
 	Epoch time.Duration
 	// Fail returns an error with which a run ends after an epoch.
-	Fail func(c ceg.Config, epoch int) error
+	Fail func(c run.Config, epoch int) error
 	// Right returns the number of correct predictions of 100 after an epoch; nil draws one.
-	Right func(c ceg.Config, epoch int) int
+	Right func(c run.Config, epoch int) int
 	// Val returns the number of correct predictions on the sources' 10 validation images; nil
 	// uses the epoch.
-	Val func(c ceg.Config, epoch int) int
+	Val func(c run.Config, epoch int) int
 	// ByClass counts target predictions by class: 60 of its 100 images have the first of two
 	// classes, and these are correct before the others.
 	ByClass bool
 	// Commit is the commit in the result's versions.
 	Commit string
 	// Log is called with "begin", "epoch" and "end".
-	Log func(what string, o ceg.Options)
+	Log func(what string, o run.Options)
 }
 
 // Labels is the number of queries of a fake run: half before training, half after the first
@@ -39,7 +39,7 @@ type Fake struct {
 const Labels = 20
 
 // Run is a study.Runner.
-func (f Fake) Run(ctx context.Context, c ceg.Config, o ceg.Options) (*result.Result, error) {
+func (f Fake) Run(ctx context.Context, c run.Config, o run.Options) (*result.Result, error) {
 	d, err := result.Open(o.Dir, c, result.Place{}, true)
 	if errors.Is(err, result.ErrFinished) {
 		res, err := result.ReadResult(os.DirFS(o.Dir), result.ResultFile)
@@ -93,7 +93,7 @@ func (f Fake) Run(ctx context.Context, c ceg.Config, o ceg.Options) (*result.Res
 		}
 		f.tell("epoch", o)
 		if o.Observe != nil {
-			o.Observe(ceg.Event{Epoch: e, Epochs: c.Schedule.Epochs, Step: 1, Steps: 1, Done: true})
+			o.Observe(run.Event{Epoch: e, Epochs: c.Schedule.Epochs, Step: 1, Steps: 1, Done: true})
 		}
 	}
 	choices, err := result.Choose(records)
@@ -112,7 +112,7 @@ func (f Fake) Run(ctx context.Context, c ceg.Config, o ceg.Options) (*result.Res
 	return &res, nil
 }
 
-func (f Fake) tell(what string, o ceg.Options) {
+func (f Fake) tell(what string, o run.Options) {
 	if f.Log != nil {
 		f.Log(what, o)
 	}
@@ -120,14 +120,14 @@ func (f Fake) tell(what string, o ceg.Options) {
 
 // record returns the record of an epoch: the second half of the labels is queried after the
 // first epoch.
-func (f Fake) record(c ceg.Config, e int) result.Record {
+func (f Fake) record(c run.Config, e int) result.Record {
 	labels, queried := Labels, 0
 	if e == 0 {
 		labels, queried = Labels/2, Labels/2
 	}
 	right := f.Right
 	if right == nil {
-		right = func(c ceg.Config, epoch int) int {
+		right = func(c run.Config, epoch int) int {
 			h := fnv.New32a()
 			fmt.Fprint(h, c, epoch)
 			return int(h.Sum32() % 101)

@@ -16,7 +16,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // File is a .npz file of arrays in C order and little-endian.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // One signal ends a command that does not stop by itself, with a line.

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/ceg/config"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/scripts/internal/cli/clitest"
 )
 

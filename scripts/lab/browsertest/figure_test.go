@@ -20,7 +20,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/plots"
 	"github.com/ledg-go/ledg/plots/interactive"
 )

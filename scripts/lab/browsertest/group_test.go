@@ -9,8 +9,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/ledg-go/ledg/ceg/labels"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 	"github.com/ledg-go/ledg/datasets"
-	"github.com/ledg-go/ledg/internal/fatal"
 )
 
 // Bursts of glyphs in folders are labelled by two keys: A, once, and a key for each group.

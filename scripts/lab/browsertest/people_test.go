@@ -6,7 +6,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/ledg-go/ledg/ceg/labels"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // A window that is closed gives its question back, and one that waits gets it by itself.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/internal/fatal"
-	"github.com/ledg-go/ledg/internal/testall"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/testall"
 )
 
 // A program that uses C is linked by Go's linker. One with a library of C of its own is linked by

@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/tools/go/packages"
 
-	"github.com/ledg-go/ledg/internal/fatal"
-	"github.com/ledg-go/ledg/internal/testall"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/testall"
 )
 
 // All packages are right on every platform of a release, without cgo, and on Linux also without

@@ -13,8 +13,8 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
 	"github.com/ledg-go/ledg/ceg/predict/photos"
-	"github.com/ledg-go/ledg/internal/fatal"
-	"github.com/ledg-go/ledg/internal/testall"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/testall"
 )
 
 // The script that makes a release passes its own tests.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 const (

@@ -21,7 +21,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/internal/fetch"
 	"github.com/ledg-go/ledg/ceg/nets/weights"
-	"github.com/ledg-go/ledg/internal/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // content is a small weights file; pinned is a pin on it.
