@@ -87,7 +87,7 @@ func Arrive(ctx context.Context, o Options) (_ *Arrived, err error) {
 	}
 	defer a.p.Close()
 	defer func() {
-		nothing := err != nil && !site.Is(a.Dir) // came of it
+		nothing := err != nil && ctx.Err() == nil && !site.Is(a.Dir) // came of it
 		switch {
 		case a.seen != nil && nothing:
 			a.seen.Remove()
