@@ -102,7 +102,7 @@ mkdir -p "$seed/runs"
 printf 'cat\ndog\n' >"$seed/classes.txt"
 "$LEDG" label import "${data[@]}" --ledger "$seed/runs" --format csv "$seed/labels.csv" >/dev/null || exit 1
 cp "$seed/runs/labels.jsonl" "$seed/labels.jsonl"
-for format in labelstudio cvat fiftyone; do
+for format in labelstudio cvat; do
 	"$LEDG" label export "${data[@]}" --ledger "$seed/runs" --format $format --which all --out "$seed/$format" >"$dir/err" 2>&1 || { cat "$dir/err"; exit 1; }
 done
 "$LEDG" embed "${data[@]}" --net smallcnn --weights none --size 16 --width 8 --backend go --out "$seed/features.safetensors" >"$dir/err" 2>&1 || { cat "$dir/err"; exit 1; }

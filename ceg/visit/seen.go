@@ -25,8 +25,9 @@ type seen struct {
 
 const digestLength = 64 // of a SHA-256 in hexadecimal
 
-// openSeen opens the journal in a folder; outputs of other weights are discarded.
-func openSeen(dir, model string, dim, width int) (*seen, error) {
+// openSeen opens the journal in a folder, where outputs of other weights are discarded; to read it
+// alone, others may be writing it.
+func openSeen(dir, model string, dim, width int, write bool) (*seen, error) {
 	s := &seen{path: filepath.Join(dir, site.SeenFile), dim: dim, width: width, rows: map[string][]float32{}}
 	of, err := json.Marshal(struct {
 		Model    string `json:"model"`
@@ -36,7 +37,7 @@ func openSeen(dir, model string, dim, width int) (*seen, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Journal, err = shard.OpenAnew(s.path, shard.Record{Of: of}, func(item []byte, at int64) error {
+	r, each := shard.Record{Of: of}, func(item []byte, at int64) error {
 		if len(item) != digestLength+4*(dim+width) {
 			return fmt.Errorf("byte %d: outputs in %d bytes, want %d", at, len(item), digestLength+4*(dim+width))
 		}
@@ -44,7 +45,11 @@ func openSeen(dir, model string, dim, width int) (*seen, error) {
 		safetensors.Floats(row, item[digestLength:])
 		s.rows[string(item[:digestLength])] = row
 		return nil
-	})
+	}
+	if !write {
+		return s, shard.Peek(s.path, r, each)
+	}
+	s.Journal, err = shard.OpenAnew(s.path, r, each)
 	return s, err
 }
 

@@ -76,10 +76,9 @@ func audited(dir string, p *predict.Predictor) (none site.Audited, err error) {
 	}
 	a := &arrival{record: r, came: map[string]string{}}
 	a.arrived(v)
-	if a.seen, err = openSeen(dir, r.Model, p.Model.Features, len(r.Classes)); err != nil {
+	if a.seen, err = openSeen(dir, r.Model, p.Model.Features, len(r.Classes), false); err != nil {
 		return none, err
 	}
-	defer a.seen.Close()
 	adapted, err := site.ReadHead(dir)
 	if err != nil {
 		return none, err

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ledg-go/ledg/ceg/predict"
@@ -85,17 +86,16 @@ func Arrive(ctx context.Context, o Options) (_ *Arrived, err error) {
 		return nil, err
 	}
 	defer a.p.Close()
-	if !site.Is(a.Dir) {
-		defer func() {
-			if err != nil && !site.Is(a.Dir) { // nothing came of it
-				os.Remove(filepath.Join(a.Dir, site.SeenFile))
-				os.Remove(a.Dir)
-			}
-		}()
-	}
 	defer func() {
-		if a.seen != nil {
+		nothing := err != nil && ctx.Err() == nil && !site.Is(a.Dir) // came of it
+		switch {
+		case a.seen != nil && nothing:
+			a.seen.Remove()
+		case a.seen != nil:
 			a.seen.Close()
+		}
+		if nothing {
+			os.Remove(a.Dir)
 		}
 	}()
 	if err := a.begin(ctx); err != nil {
@@ -119,7 +119,9 @@ func (a *arrival) openRecord() error {
 		if a.Images == "" {
 			return fmt.Errorf("%s is no site yet: name the folder of its images", a.Dir)
 		}
-		if list, err := os.ReadDir(a.Dir); err == nil && len(list) > 0 {
+		list, _ := os.ReadDir(a.Dir)
+		begun := func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), site.SeenFile) } // by a first visit that was killed
+		if len(slices.DeleteFunc(list, begun)) > 0 {
 			return fmt.Errorf("%s is there, and is no site's: name another folder", a.Dir)
 		}
 		r, err = &site.Record{Seed: a.Seed}, nil
@@ -177,7 +179,7 @@ func (a *arrival) begin(ctx context.Context) (err error) {
 	if err := os.MkdirAll(a.Dir, 0o777); err != nil {
 		return err
 	}
-	s, err := openSeen(a.Dir, r.Model, m.Features, len(m.Data.Classes))
+	s, err := openSeen(a.Dir, r.Model, m.Features, len(m.Data.Classes), true)
 	if err == nil {
 		a.seen = s
 	}

@@ -314,6 +314,10 @@ func TestArriveRefuses(t *testing.T) {
 	data := read(t, filepath.Join(few, firstOf(t, few)))
 	fatal.If(t, os.WriteFile(filepath.Join(few, "zz.png"), data, 0o666))
 	o = visit.Options{Run: at, Dir: filepath.Join(root, "s5"), Images: few}
+	fatal.If(t, os.Mkdir(o.Dir, 0o777)) // of a first visit that was killed
+	for _, name := range []string{site.SeenFile, site.SeenFile + ".lock"} {
+		fatal.If(t, os.WriteFile(filepath.Join(o.Dir, name), nil, 0o666))
+	}
 	a, err := visit.Arrive(t.Context(), o)
 	if err != nil || a.Report.Visits[0].Images != 12 {
 		t.Fatalf("%+v, %v", a, err)

@@ -31,11 +31,11 @@ func (f *labelFlags) claim(ctx context.Context, name string) (running page.Runni
 			return running, alive, release, nil
 		}
 		free, ok, err := page.Claim(name)
-		if err != nil { // Listen says so, and it is served all the same
-			return running, false, release, nil
-		}
 		if ok {
 			return running, false, free, nil
+		}
+		if err != nil { // Listen says so, and it is served all the same
+			return running, false, release, nil
 		}
 		if !reported && time.Since(begun) > 3*time.Second {
 			reported = true

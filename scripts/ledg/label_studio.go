@@ -138,7 +138,7 @@ func (b *studioBackend) serve(cmd *cobra.Command, f *labelFlags) error {
 	release, ok, err := page.Claim(name)
 	if err == nil && !ok {
 		return fmt.Errorf("%s: another process serves it to Label Studio", b.dir)
-	} else if err == nil {
+	} else if ok {
 		defer release()
 	}
 	newest, unfinished := b.newest()

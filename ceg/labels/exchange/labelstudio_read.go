@@ -50,17 +50,22 @@ func (im *Import) readLabelStudio(name string) error {
 	if err != nil {
 		return err
 	}
-	var list []struct {
-		Data        map[string]json.RawMessage `json:"data"`
-		Annotations []json.RawMessage          `json:"annotations"`
-	}
+	var list []json.RawMessage
 	if err := json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &list); err != nil {
 		return fmt.Errorf("%s: want a JSON array of tasks, as Label Studio exports them as JSON: %w", name, labels.Undecoded(err))
 	}
 	tasks := make([]annotated, len(list))
-	for i, t := range list {
+	for i, raw := range list {
+		where := fmt.Sprintf("%s (task %d of the file)", name, i+1)
+		var t struct {
+			Data        map[string]json.RawMessage `json:"data"`
+			Annotations []json.RawMessage          `json:"annotations"`
+		}
+		if err := json.Unmarshal(raw, &t); err != nil {
+			return fmt.Errorf("%s: %w", where, labels.Undecoded(err))
+		}
 		tasks[i].image = StudioImage(t.Data)
-		tasks[i].image.Where = fmt.Sprintf("%s (task %d of the file)", name, i+1)
+		tasks[i].image.Where = where
 		for _, raw := range t.Annotations {
 			tasks[i].notes = append(tasks[i].notes, readStudioNote(raw))
 		}

@@ -92,6 +92,7 @@ func TestLabelStudioShapes(t *testing.T) {
 		{"[" + fmt.Sprintf(full, "", "") + "]", "there is no label in it; looked for tasks with annotations that choose a class"},
 		{`[{"image":"/data/upload/1/north/1.png","id":1,"annotator":null}]`, "there is no label in it"},
 		{`{"id":1}`, "want a JSON array of tasks"},
+		{`[{"id":1,"data":{}},{"id":2,"data":"x"}]`, " (task 2 of the file): its data (string) is not taken"},
 		{"[{]", "invalid character"},
 		{`[{"id":1}`, "unexpected end of JSON input"},
 		{"id,label\nx,cat\n", "as Label Studio exports them as JSON"},

@@ -38,7 +38,7 @@ type Address struct {
 // the user's cache folder, and by the lock that the server holds.
 type Running struct {
 	Address
-	// Process is the server's; 0 if it is to stop, or has not begun.
+	// Process is the server's, from [New] on; 0 if it is to stop.
 	Process int `json:"process,omitempty"`
 	// By lists its annotators, Classes its classes.
 	By      []string `json:"by,omitempty"`
@@ -148,7 +148,7 @@ func Remembered(ledger string) (r Running) {
 }
 
 // Claim makes this process the only server of a ledger on this machine, until release is called
-// or it ends; ok is false if there is another.
+// or it ends; ok is false if there is another. An error beside ok is that of forgetting the last one.
 func Claim(ledger string) (release func() error, ok bool, err error) {
 	file, err := CacheFile(ledger, ".lock")
 	if err != nil {
@@ -179,7 +179,7 @@ func claimed(ledger string) bool {
 	}
 	lock := regular.NewLock(file)
 	defer lock.Close()
-	free, err := lock.TryLock()
+	free, err := lock.TryRLock() // of several that look, each finds it free
 	return !free && err == nil
 }
 
@@ -189,8 +189,12 @@ func Serving(ledger string) (r Running, ok bool) {
 	return r, r.Process != 0 && claimed(ledger)
 }
 
-// Stop asks the server of a ledger to stop, and waits for its end.
+// Stop asks the server of a ledger to stop, and waits for its end. One that has not begun is an
+// error.
 func Stop(ctx context.Context, ledger string) error {
+	if Remembered(ledger).Process == 0 {
+		return errors.New("no server is known")
+	}
 	if err := endProcess(ledger); err != nil {
 		return err
 	}
@@ -224,7 +228,7 @@ func Listen(ledger string, want Running) (net.Listener, Running, error) {
 		return nil, last, err
 	}
 	at := l.Addr().(*net.TCPAddr)
-	want.Port, want.Token, want.Process, want.file = at.Port, last.Token, os.Getpid(), last.file
+	want.Port, want.Token, want.Process, want.file = at.Port, last.Token, 0, last.file
 	if at.IP.IsUnspecified() && want.Name == "" {
 		want.Name = outward()
 	}

@@ -31,6 +31,9 @@ func listen(t *testing.T) (ledger string, running page.Running, ended <-chan err
 	}
 	l, running := fatal.Get2(page.Listen(o.Ledger.Path(), page.Running{By: o.By, Classes: animals}))(t)
 	o.Running = running
+	if _, ok := page.Serving(o.Ledger.Path()); ok || page.Stop(t.Context(), o.Ledger.Path()) == nil {
+		t.Error("a server is known before it can serve")
+	}
 	s := fatal.Get(page.New(o))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -98,7 +99,7 @@ func OpenLedger(dir string, d *datasets.Dataset, classes []string, rule labels.R
 	return labels.Open(dir, classes, labels.Options{Rule: rule, Domain: labels.DomainIn(d)})
 }
 
-// New returns a server. The caller closes it.
+// New returns a server, which other programs then know. The caller closes it.
 func New(o Options) (*Server, error) {
 	if o.Running.Token == "" {
 		o.Running.Token = rand.Text()
@@ -146,6 +147,11 @@ func New(o Options) (*Server, error) {
 	}
 	s.readPredictions() // takes a second for a million images: not while a page waits
 	s.route()
+	if r := &s.o.Running; r.file != "" {
+		if r.Process = os.Getpid(); store(r.file, *r) != nil {
+			r.file = "" // it serves all the same
+		}
+	}
 	return s, nil
 }
 

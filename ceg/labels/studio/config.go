@@ -69,7 +69,7 @@ func readConfig(config string, classes []string) (*control, error) {
 		if c.Key = key; slices.Equal(slices.Sorted(slices.Values(c.ofClasses(classes))), slices.Sorted(slices.Values(classes))) {
 			return c, nil
 		}
-		other = fmt.Errorf("the choices of %q are %s, and the run's classes %s: want the same", c.From, exchange.Few(c.choices), exchange.Few(classes))
+		other = fmt.Errorf("the choices of %q are %s, and the run's classes %s: want the same", c.From, cmp.Or(exchange.Few(c.choices), "none"), exchange.Few(classes))
 	}
 	return nil, cmp.Or(other, errors.New("the labelling config has no Choices about an Image: this backend chooses one class of an image"))
 }

@@ -103,7 +103,10 @@ func (s *Server) fetch(ctx context.Context, address string, fetched *int64) (dig
 	if err == nil && n == maxPicture {
 		err = large
 	}
-	return hex.EncodeToString(h.Sum(nil)), err
+	if err != nil { // the digest would be that of a part
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // authorize adds the token of Label Studio's API to a request: a legacy one as it is, and for a

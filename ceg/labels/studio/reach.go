@@ -70,8 +70,8 @@ func (r *reach) file(address string) (*url.URL, error) {
 	case origin(u) != origin(r.base) || u.User != nil:
 		return nil, errors.New("it is no file of Label Studio, and no other is read")
 	}
-	p, _ := strings.CutPrefix(u.Path, r.base.Path)
-	if !strings.HasPrefix(p, "/data/") || strings.TrimSuffix(path.Clean(p), "/") != strings.TrimSuffix(p, "/") || strings.ContainsAny(p, `%\`) {
+	p, below := strings.CutPrefix(u.Path, r.base.Path)
+	if !below || !strings.HasPrefix(p, "/data/") || strings.TrimSuffix(path.Clean(p), "/") != strings.TrimSuffix(p, "/") || strings.ContainsAny(p, `%\`) {
 		return nil, errors.New("its address is not below /data/ of Label Studio")
 	}
 	return u, nil

@@ -115,6 +115,28 @@ func TestForgedRequests(t *testing.T) {
 	}
 }
 
+// Files of a Label Studio below a path are below that path.
+func TestBelowAPath(t *testing.T) {
+	r := fatal.Get(newReach("http://shared/studio"))(t)
+	for address, want := range map[string]string{
+		"/data/x.png":                         "http://shared/studio/data/x.png",
+		"/studio/data/x.png":                  "http://shared/studio/data/x.png",
+		"http://shared/studio/data/x.png":     "http://shared/studio/data/x.png",
+		"http://shared/data/x.png":            "",
+		"http://shared/other/data/x.png":      "",
+		"http://shared/studio2/data/x.png":    "",
+		"http://shared/studio/api/data/x.png": "",
+	} {
+		got := ""
+		if u, err := r.file(address); err == nil {
+			got = u.String()
+		}
+		if got != want {
+			t.Errorf("%s is %q, want %q", address, got, want)
+		}
+	}
+}
+
 // A personal token is exchanged for a short one at Label Studio alone, and is not carried
 // over a redirect of that.
 func TestPersonalToken(t *testing.T) {

@@ -132,11 +132,10 @@ func (e *OtherError) Error() string {
 // offsets; an item is valid during the call. An incomplete last item is cut off. A journal with
 // another record is an [*OtherError], and any other file is an error, too.
 func Open(path string, r Record, each func(item []byte, at int64) error) (_ *Journal, err error) {
-	text, err := json.Marshal(r)
-	if err != nil {
+	j := &Journal{Record: r}
+	if j.header, err = r.header(); err != nil {
 		return nil, err
 	}
-	j := &Journal{Record: r, header: fmt.Appendf(nil, "%s%s\n", headerMark, text)}
 	if j.lock, err = acquire(path); err != nil {
 		return nil, err
 	}
@@ -167,6 +166,37 @@ func Open(path string, r Record, each func(item []byte, at int64) error) (_ *Jou
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return j, j.cut(j.at)
+}
+
+// Peek calls each with the finished items of the journal at path, as [Open] does, without a lock
+// and without changing it. A journal with another record has none.
+func Peek(path string, r Record, each func(item []byte, at int64) error) error {
+	header, err := r.header()
+	if err != nil {
+		return err
+	}
+	f, err := regular.Open(path, math.MaxInt64)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if line, err := readHeader(f); err != nil || !bytes.Equal(line, header) {
+		return err
+	}
+	if _, err = scan(f, header, info.Size(), each); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// header is the first line of a journal of the record.
+func (r Record) header() ([]byte, error) {
+	text, err := json.Marshal(r)
+	return fmt.Appendf(nil, "%s%s\n", headerMark, text), err
 }
 
 // OpenAnew is [Open], but removes a journal with another record first.

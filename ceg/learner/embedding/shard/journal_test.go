@@ -144,7 +144,23 @@ func TestLocked(t *testing.T) {
 			t.Error("a journal that is open is discarded")
 		}
 	}
-	j.Close()
+	for _, item := range some {
+		fatal.Get(j.Append([]byte(item)))(t)
+	}
+	for of, want := range map[int]int{record.Total: len(some), 8: 0} { // it can be read
+		r, n := record, 0
+		r.Total = of
+		err := shard.Peek(path, r, func(item []byte, _ int64) error {
+			if n++; string(item) != some[n-1] {
+				t.Errorf("item %d is %q", n, item)
+			}
+			return nil
+		})
+		if err != nil || n != want {
+			t.Errorf("%d items of a total of %d, want %d, %v", n, of, want, err)
+		}
+	}
+	fatal.If(t, j.Remove())
 	if left, _ := os.ReadDir(dir); len(left) != 0 { // nothing was done
 		t.Errorf("%v are left", left)
 	}

@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# Flags whose values the command takes apart at commas.
-_COMMAS = ("left_out", "new_class")
-
-
 @dataclass(frozen=True)
 class Features:
     """Features of images, a row for each.
@@ -131,8 +127,8 @@ def _flags(arguments: dict[str, Any], folder: str) -> list[str]:
             out += [flag, str(file)]
         elif isinstance(value, (list, tuple)):
             for one in map(str, value):
-                if name in _COMMAS and ("," in one or '"' in one):
-                    one = '"' + one.replace('"', '""') + '"'
+                if name == "new_class" and ("," in one or '"' in one):
+                    one = '"' + one.replace('"', '""') + '"'  # the command takes it apart at commas
                 out += [flag, one]
         else:
             out += [flag, str(value)]
