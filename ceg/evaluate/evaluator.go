@@ -1,5 +1,5 @@
 // Package evaluate measures accuracy: on source validation splits, on the target domain, and of
-// pseudo-labels. Only this package and the simulated annotator of package labels/acquire read the
+// pseudo-labels. Only this package and the simulated annotator of package campaign read the
 // true classes of unlabelled examples.
 package evaluate
 
