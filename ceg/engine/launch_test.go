@@ -20,7 +20,7 @@ func TestNewLaunch(t *testing.T) {
 	}{
 		{
 			name: "CUDA", plugin: cuda,
-			config:   "/p.so,shared_buffers=false,tf32=true",
+			config:   "/p.so,shared_buffers=false,tf32=true,preallocate=false",
 			wantEnv:  []string{"GOPJRT_CUDA_CHECKS=0"},
 			settings: Settings{Backend: "xla:cuda", Plugin: "/p.so", TF32: true},
 		},
@@ -35,7 +35,7 @@ func TestNewLaunch(t *testing.T) {
 		},
 		{
 			name: "TF32 forbidden by the environment", plugin: cuda, env: map[string]string{"NVIDIA_TF32_OVERRIDE": "0"},
-			config:   "/p.so,shared_buffers=false,tf32=false",
+			config:   "/p.so,shared_buffers=false,tf32=false,preallocate=false",
 			wantEnv:  []string{"NVIDIA_TF32_OVERRIDE=0", "GOPJRT_CUDA_CHECKS=0"},
 			settings: Settings{Backend: "xla:cuda", Plugin: "/p.so"},
 		},
@@ -51,7 +51,7 @@ func TestNewLaunch(t *testing.T) {
 		},
 		{
 			name: "one GPU", plugin: cuda, options: "device=2",
-			config:   "/p.so,shared_buffers=false,visible_devices=2,tf32=true",
+			config:   "/p.so,shared_buffers=false,visible_devices=2,tf32=true,preallocate=false",
 			wantEnv:  []string{"GOPJRT_CUDA_CHECKS=0"},
 			settings: Settings{Backend: "xla:cuda", Plugin: "/p.so", TF32: true, Device: "2"},
 		},

@@ -78,6 +78,9 @@ func newLaunch(p Plugin, o xlaOptions, getenv func(string) string) (launch, Sett
 		if !s.TF32 {
 			l.Env = append(l.Env, override+"=0")
 		}
+		if !strings.Contains(other, "preallocate") {
+			config = append(config, "preallocate=false") // GoMLX would derive it from the path
+		}
 		if dir := p.cudaDataDir(); dir != "" && !strings.Contains(s.XLAFlags, "xla_gpu_cuda_data_dir") {
 			s.XLAFlags = strings.TrimSpace(s.XLAFlags + " --xla_gpu_cuda_data_dir=" + dir)
 			l.Env = append(l.Env, "XLA_FLAGS="+s.XLAFlags)

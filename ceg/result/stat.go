@@ -112,16 +112,20 @@ keys:
 // over another on the same seeds. Unpaired trials are left out, and a warning counts them.
 // Repeated keys on one side are an error, and so is having no common key.
 func Paired(a, b []Trial) (Difference, error) {
-	byKey := func(trials []Trial) map[string]float64 {
+	var err error
+	byKey := func(side string, trials []Trial) map[string]float64 {
 		m := make(map[string]float64, len(trials))
 		for _, t := range trials {
+			if _, ok := m[t.Key]; ok {
+				err = fmt.Errorf("pairing: the %s side has two trials under %q", side, t.Key)
+			}
 			m[t.Key] = t.Value
 		}
 		return m
 	}
-	first, second := byKey(a), byKey(b)
-	if len(first) < len(a) || len(second) < len(b) {
-		return Difference{}, fmt.Errorf("pairing: a side has two trials under one key")
+	first, second := byKey("first", a), byKey("second", b)
+	if err != nil {
+		return Difference{}, err
 	}
 	var diffs []float64
 	for _, key := range slices.Sorted(maps.Keys(first)) { // so that the order of the runs does not move the last digit

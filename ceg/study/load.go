@@ -2,6 +2,7 @@ package study
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -66,14 +67,16 @@ func decode(name string, data []byte) (s Study, root ast.Node, err error) {
 	case len(file.Docs) == 0 || file.Docs[0].Body == nil:
 		return s, nil, fmt.Errorf("%s: there is no study in it", name)
 	}
+	var wrong error
 	whole := yaml.CustomUnmarshaler(func(seed *uint64, text []byte) (err error) { // the decoder's own cuts fractions off
 		if *seed, err = strconv.ParseUint(string(bytes.TrimSpace(text)), 0, 64); err != nil {
-			return fmt.Errorf("seeds: %s, want whole numbers", text)
+			err = fmt.Errorf("%s:%d: seeds: %s, want whole numbers", name, lineOfSeed(tokens, string(text)), text)
+			wrong = cmp.Or(wrong, err)
 		}
-		return nil
+		return err
 	})
 	if err := yaml.UnmarshalWithOptions(data, &s, yaml.Strict(), whole); err != nil {
-		return s, nil, yamlError(name, err)
+		return s, nil, cmp.Or(wrong, yamlError(name, err))
 	}
 	return s, file.Docs[0].Body, nil
 }
@@ -111,6 +114,19 @@ func limit(tokens token.Tokens) error {
 		}
 	}
 	return nil
+}
+
+// lineOfSeed returns the line of the first such value after a key of seeds, or else of the last key.
+func lineOfSeed(tokens token.Tokens, text string) (line int) {
+	for _, t := range tokens {
+		if t.Value == "seeds" {
+			line = t.Position.Line
+		}
+		if line > 0 && t.Value == strings.Trim(text, "\"'") {
+			return t.Position.Line
+		}
+	}
+	return line
 }
 
 // yamlError puts file and line before the parser's message.

@@ -69,9 +69,12 @@ func TestGrid(t *testing.T) {
 			t.Fatalf("without targets %q, want a run on each domain of the file", features)
 		}
 	}
-	groups, methods := byBudget(dirs)
-	if len(groups) != 2 || groups[0].budget != "2%" || len(groups[1].dirs) != 4 || methods != 2 {
-		t.Errorf("by budgets %+v; %d methods", groups, methods)
+	groups := byBudget(dirs)
+	if len(groups) != 2 || groups[0].budget != "2%" || len(groups[1].dirs) != 4 || len(groups[1].methods) != 2 {
+		t.Errorf("by budgets %+v", groups)
+	}
+	if tables := Compare(slices.Concat(dirs[:2], dirs[6:])...); len(tables) != 1 || len(tables[0].Rows) < 2 {
+		t.Errorf("tables of a method at each budget %v", tables)
 	}
 	if tables := Compare(dirs[:4]...); len(tables) != 1 || strings.Contains(tables[0].Title, ", budget") {
 		t.Errorf("tables of one method %v", tables)

@@ -26,7 +26,7 @@ func LearningCurves(dirs ...string) Fig { return curves(false, dirs) }
 func PerTarget(dirs ...string) Fig { return curves(true, dirs) }
 
 func curves(each bool, dirs []string) Fig {
-	if budgets, _ := byBudget(dirs); len(budgets) > 1 {
+	if len(byBudget(dirs)) > 1 {
 		d := Must(report.LabelsOver(each, dirs...))
 		return showFig(func(t plots.Theme) (*plots.Grid, error) { return plots.Budget(t, d) })
 	}

@@ -105,11 +105,12 @@ func formatted(text string) string {
 
 // Compare shows a table of finished runs; each argument is a run or a folder of runs. There is a
 // row for each run, and for methods with several runs a row with the mean, its 95% interval over
-// seeds, and the difference to the first method, paired by seed. If several methods have several
+// seeds, and the difference to the first method, paired by seed. If several methods have the same several
 // budgets, there is a table for each budget.
 func Compare(dirs ...string) (tables []*result.Table) {
-	groups, methods := byBudget(dirs)
-	if methods < 2 {
+	groups := byBudget(dirs)
+	other := func(g ofBudget) bool { return len(g.methods) < 2 || !slices.Equal(g.methods, groups[0].methods) }
+	if slices.ContainsFunc(groups, other) { // one method, or others at each budget
 		groups = []ofBudget{{dirs: dirs}}
 	}
 	for _, g := range groups {
@@ -127,24 +128,26 @@ func Compare(dirs ...string) (tables []*result.Table) {
 	return tables
 }
 
-// ofBudget are the runs of one budget.
+// ofBudget are the runs of one budget, and the names of their methods.
 type ofBudget struct {
-	budget string
-	dirs   []string
+	budget        string
+	dirs, methods []string
 }
 
-// byBudget divides runs by their budgets, in order of appearance, and counts their methods.
-func byBudget(dirs []string) (groups []ofBudget, methods int) {
-	names := map[string]bool{}
+// byBudget divides runs by their budgets, in order of appearance.
+func byBudget(dirs []string) (groups []ofBudget) {
 	for _, r := range Must(result.OpenAll(dirs...)) {
-		budget := r.Config.Exploration.Budget
+		budget, method := r.Config.Exploration.Budget, r.Config.Arm().Name()
 		i := slices.IndexFunc(groups, func(g ofBudget) bool { return g.budget == budget })
 		if i < 0 {
 			i, groups = len(groups), append(groups, ofBudget{budget: budget})
 		}
-		groups[i].dirs, names[r.Config.Arm().Name()] = append(groups[i].dirs, r.Path), true
+		g := &groups[i]
+		if g.dirs = append(g.dirs, r.Path); !slices.Contains(g.methods, method) {
+			g.methods = append(g.methods, method)
+		}
 	}
-	return groups, len(names)
+	return groups
 }
 
 // Differences shows the rows of a folder compared with a baseline, o.Baseline, at several budgets: the

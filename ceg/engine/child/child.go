@@ -62,7 +62,7 @@ func Serve(name string, service any) {
 	}
 	os.Unsetenv(variable)
 	signal.Ignore(os.Interrupt) // the parent says what becomes of a terminal's signal
-	in, out := os.Stdin, os.Stdout
+	in, out := os.Stdin, answers()
 	os.Stdout = os.Stderr // for what libraries print
 	debug.SetMaxStack(64 << 20)
 	if t.Memory > 0 {
@@ -187,6 +187,7 @@ func (p *Process) call(method string, within time.Duration, args, reply any) err
 			if call.Error == nil || errors.As(call.Error, &remote) {
 				return call.Error
 			}
+			p.cmd.Process.Kill() // should it live and its answers be unreadable
 			return p.why()
 		case <-tick.C:
 			p.mu.Lock()
@@ -246,7 +247,7 @@ func (p *Process) why() error {
 		return LimitError(fmt.Sprintf("no result after %.0f s", p.slow.Seconds()))
 	case strings.Contains(text, "stack exceeds") || strings.Contains(text, "stack overflow"):
 		return errors.New("crash: it is nested too deeply")
-	case noMemory.MatchString(text), state == "signal: killed" && p.memory > 0, p.memory > 0 && p.most > p.memory/4*3: // C code crashes in many ways
+	case p.memory > 0 && (noMemory.MatchString(text) || state == "signal: killed" || p.most > p.memory/4*3): // C code crashes in many ways
 		return LimitError(fmt.Sprintf("more than %.1f GB of memory needed", float64(p.memory)/1e9))
 	case m != nil:
 		return fmt.Errorf("crash: %s, %s", m[1], m[2])

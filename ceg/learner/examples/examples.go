@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"os"
 	"path/filepath"
 
 	"github.com/ledg-go/ledg/ceg/config"
@@ -81,6 +82,11 @@ func Open(d config.Data, dir string, at result.Place) (*datasets.Dataset, datase
 		Classes: d.Classes, Labels: userLabels, Group: d.Group, Decoding: d.Decode, Patterns: d.Exclude, Layout: d.Layout, SiteRule: d.Site, FollowLinks: at.FollowLinks, Images: at.Images})
 }
 
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
 // UserLabels reads the labels that the settings name by their digest: from the columns of the file at path,
 // or else from the copy of the run in dir.
 func UserLabels(d config.Data, dir, path string, columns datasets.ColumnNames) ([]datasets.Label, error) {
@@ -88,7 +94,9 @@ func UserLabels(d config.Data, dir, path string, columns datasets.ColumnNames) (
 		return nil, nil
 	}
 	if path == "" && dir != "" {
-		path = filepath.Join(dir, labels.UserLabelsFile)
+		if kept := filepath.Join(dir, labels.UserLabelsFile); exists(kept) {
+			path = kept
+		}
 	}
 	if path == "" {
 		return nil, config.Errorf("data.labels", "the run used a file of labels with digest %.12s; specify this file", d.Labels)

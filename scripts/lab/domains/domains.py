@@ -109,7 +109,7 @@ def early_layer(path):
     import torch
     import torch.nn.functional as f
 
-    w = torch.load(path, map_location="cpu")
+    w = torch.load(path, map_location="cpu", weights_only=True)
 
     def conv(x, name, norm, stride=1, depthwise=False, relu=True):
         weight = w[name + ".weight"]
