@@ -18,21 +18,28 @@ type bits struct {
 
 // fill makes sure of 32 bits, if there are as many.
 func (r *bits) fill() {
-	if r.n >= 32 || r.end {
-		return
+	if r.n < 32 {
+		r.acc, r.n = r.filled(r.acc, r.n)
+	}
+}
+
+// filled is fill for acc and n in variables of the caller's.
+func (r *bits) filled(acc uint64, n int) (uint64, int) {
+	if r.end {
+		return acc, n
 	}
 	if r.at+8 <= len(r.data) {
 		v := binary.BigEndian.Uint64(r.data[r.at:])
 		const low, high = 0x0101010101010101, 0x8080808080808080
 		if (^v-low)&v&high == 0 { // no byte is 0xff
-			whole := (64 - r.n) >> 3
-			r.acc |= v >> r.n
+			whole := (64 - n) >> 3
 			r.at += whole
-			r.n += 8 * whole
-			return
+			return acc | v>>n, n + 8*whole
 		}
 	}
+	r.acc, r.n = acc, n
 	r.fillBytes()
+	return r.acc, r.n
 }
 
 func (r *bits) fillBytes() {

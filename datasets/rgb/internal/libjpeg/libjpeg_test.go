@@ -57,7 +57,7 @@ func TestInverseDCT(t *testing.T) {
 		var byTransform, byFlat [64]uint8
 		block := [64]int32{dc}
 		idct(&block, byTransform[:], 8)
-		flat(dc, byFlat[:], 8)
+		(&component{side: 8, plane: Plane{Pix: byFlat[:], Stride: 8}}).put(nil, dc, false, 0, 0)
 		if byTransform != byFlat {
 			t.Errorf("DC %d: flat gives %d, the transform %d", dc, byFlat[0], byTransform[0])
 		}
@@ -170,7 +170,7 @@ func TestDecode(t *testing.T) {
 		if w != width || h != height {
 			t.Errorf("the size is %d x %d, want %d x %d", w, h, width, height)
 		}
-		p := fatal.Get(Decode(context.Background(), data))(t)
+		p := fatal.Get(Decode(context.Background(), data, 1))(t)
 		want := fatal.Get(jpeg.Decode(bytes.NewReader(data)))(t)
 		if grey {
 			if p.Colours != Grey || len(p.Planes) != 1 {
@@ -218,22 +218,22 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 	var format FormatError
 	var unsupported UnsupportedError
-	if _, err := Decode(t.Context(), whole[:len(whole)/2]); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := Decode(t.Context(), whole[:len(whole)/2], 1); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("half a picture: %v", err)
 	}
-	if _, err := Decode(t.Context(), []byte("GIF89a")); !errors.As(err, &format) && !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := Decode(t.Context(), []byte("GIF89a"), 1); !errors.As(err, &format) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("a GIF: %v", err)
 	}
-	if _, err := Decode(t.Context(), changed(frame+1, 0xc9)); !errors.As(err, &unsupported) {
+	if _, err := Decode(t.Context(), changed(frame+1, 0xc9), 1); !errors.As(err, &unsupported) {
 		t.Errorf("arithmetic coding: %v", err)
 	}
-	if _, err := Decode(t.Context(), changed(frame+4, 12)); !errors.As(err, &unsupported) {
+	if _, err := Decode(t.Context(), changed(frame+4, 12), 1); !errors.As(err, &unsupported) {
 		t.Errorf("12 bits: %v", err)
 	}
 	stopped, stop := context.WithCancelCause(t.Context())
 	enough := errors.New("enough")
 	stop(enough)
-	if _, err := Decode(stopped, encoded(t, 600, 600, false)); !errors.Is(err, enough) {
+	if _, err := Decode(stopped, encoded(t, 600, 600, false), 1); !errors.Is(err, enough) {
 		t.Errorf("a picture that nobody waits for: %v", err)
 	}
 }

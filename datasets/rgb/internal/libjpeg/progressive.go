@@ -10,7 +10,6 @@ func (c *component) transform() {
 	var block [64]int32
 	for y := range c.by {
 		for x := range c.bx {
-			dst := c.plane.Pix[8*(y*c.plane.Stride+x):]
 			var ac int16
 			for k, v := range c.at(x, y) {
 				if k > 0 {
@@ -18,11 +17,7 @@ func (c *component) transform() {
 				}
 				block[k] = int32(v) * c.table[k]
 			}
-			if ac == 0 {
-				flat(block[0], dst, c.plane.Stride)
-			} else {
-				idct(&block, dst, c.plane.Stride)
-			}
+			c.put(&block, block[0], ac != 0, x, y)
 		}
 	}
 	c.coefficients = nil
