@@ -2,9 +2,9 @@ package libjpeg
 
 import "encoding/binary"
 
-// bits reads the bits of compressed data up to the next marker. Behind the last bit
+// reader reads the bits of compressed data up to the next marker. Behind the last bit
 // zeros are read; then n is negative.
-type bits struct {
+type reader struct {
 	data []byte
 	at   int // the next byte for acc
 	// acc holds the next n bits from its top. Below them are zeros, or bits that will
@@ -17,14 +17,14 @@ type bits struct {
 }
 
 // fill makes sure of 32 bits, if there are as many.
-func (r *bits) fill() {
+func (r *reader) fill() {
 	if r.n < 32 {
 		r.acc, r.n = r.filled(r.acc, r.n)
 	}
 }
 
 // filled is fill for acc and n in variables of the caller's.
-func (r *bits) filled(acc uint64, n int) (uint64, int) {
+func (r *reader) filled(acc uint64, n int) (uint64, int) {
 	if r.end {
 		return acc, n
 	}
@@ -42,7 +42,7 @@ func (r *bits) filled(acc uint64, n int) (uint64, int) {
 	return r.acc, r.n
 }
 
-func (r *bits) fillBytes() {
+func (r *reader) fillBytes() {
 	r.acc &= ^uint64(0) << (64 - r.n) // the bits below may lie behind a marker
 	for r.n <= 56 {
 		if r.at >= len(r.data) {
@@ -67,26 +67,26 @@ func (r *bits) fillBytes() {
 }
 
 // skip takes k bits.
-func (r *bits) skip(k int) {
+func (r *reader) skip(k int) {
 	r.acc <<= k
 	r.n -= k
 }
 
 // take returns the next k bits, at most 16, of those that fill made sure of.
-func (r *bits) take(k int) int32 {
+func (r *reader) take(k int) int32 {
 	v := r.acc >> 1 >> (63 - k)
 	r.skip(k)
 	return int32(v)
 }
 
 // bit returns the next bit.
-func (r *bits) bit() bool {
+func (r *reader) bit() bool {
 	r.fill()
 	return r.take(1) != 0
 }
 
 // value returns the number of k bits that follows a code (T.81, F.2.2.1).
-func (r *bits) value(k int) int32 {
+func (r *reader) value(k int) int32 {
 	v := r.take(k)
 	if k > 0 && v < 1<<(k-1) {
 		v += -1<<k + 1
@@ -95,4 +95,4 @@ func (r *bits) value(k int) int32 {
 }
 
 // restart discards the remaining bits and continues at a byte.
-func (r *bits) restart(at int) { r.at, r.acc, r.n, r.end = at, 0, 0, false }
+func (r *reader) restart(at int) { r.at, r.acc, r.n, r.end = at, 0, 0, false }

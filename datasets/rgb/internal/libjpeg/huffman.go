@@ -60,13 +60,13 @@ func (t *table) joinValues() {
 		if f.length == 0 || int(f.length)+int(f.symbol&15) > fastBits {
 			continue
 		}
-		r := bits{acc: uint64(i) << (64 - fastBits), n: fastBits}
+		r := reader{acc: uint64(i) << (64 - fastBits), n: fastBits}
 		t.joined[i] = r.coefficient(t)
 	}
 }
 
 // coefficient reads a code of an AC coefficient and its value (T.81, F.2.2.2).
-func (r *bits) coefficient(t *table) joined {
+func (r *reader) coefficient(t *table) joined {
 	before := r.n
 	symbol := r.symbol(t)
 	run, size := int(symbol>>4), int(symbol&15)
@@ -78,7 +78,7 @@ func (r *bits) coefficient(t *table) joined {
 
 // symbol reads a code. At least 16 bits must have been filled in, if there are as
 // many.
-func (r *bits) symbol(t *table) uint8 {
+func (r *reader) symbol(t *table) uint8 {
 	if f := t.fast[r.acc>>(64-fastBits)]; f.length > 0 {
 		r.skip(int(f.length))
 		return f.symbol

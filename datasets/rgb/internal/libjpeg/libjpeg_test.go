@@ -78,7 +78,7 @@ func TestHuffman(t *testing.T) {
 	}
 	for l := 1; l <= 16; l++ {
 		code := uint64(1)<<l - 2 // l-1 ones and a zero
-		r := bits{acc: code << (64 - l), n: 32}
+		r := reader{acc: code << (64 - l), n: 32}
 		if got := r.symbol(table); got != symbols[l-1] {
 			t.Errorf("the code of %d bits is %d, want %d", l, got, symbols[l-1])
 		}
@@ -89,7 +89,7 @@ func TestHuffman(t *testing.T) {
 			t.Errorf("the code of %d bits is called bad", l)
 		}
 	}
-	r := bits{acc: ^uint64(0), n: 32}
+	r := reader{acc: ^uint64(0), n: 32}
 	r.symbol(table)
 	if !r.bad {
 		t.Error("sixteen ones are no code, and are taken for one")
@@ -106,7 +106,7 @@ func TestBits(t *testing.T) {
 		k    int
 		want int32
 	}{{0b0, 1, -1}, {0b1, 1, 1}, {0b00, 2, -3}, {0b01, 2, -2}, {0b10, 2, 2}, {0b11, 2, 3}, {0b000, 3, -7}, {0b111, 3, 7}} {
-		r := bits{acc: c.bits << (64 - c.k), n: c.k}
+		r := reader{acc: c.bits << (64 - c.k), n: c.k}
 		if got := r.value(c.k); got != c.want {
 			t.Errorf("%0*b is %d, want %d", c.k, c.bits, got, c.want)
 		}
@@ -115,7 +115,7 @@ func TestBits(t *testing.T) {
 		"in a short run": {0xff, 0x00, 0x12},
 		"in a long run":  append(bytes.Repeat([]byte{0x55}, 7), 0xff, 0x00, 0x12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11),
 	} {
-		r := bits{data: data}
+		r := reader{data: data}
 		want := bytes.ReplaceAll(data, []byte{0xff, 0x00}, []byte{0xff})
 		for i, w := range want {
 			r.fill()
@@ -125,7 +125,7 @@ func TestBits(t *testing.T) {
 			}
 		}
 	}
-	r := bits{data: []byte{0xab, 0xff, 0xd9}}
+	r := reader{data: []byte{0xab, 0xff, 0xd9}}
 	r.fill()
 	if got := r.take(8); got != 0xab {
 		t.Errorf("the byte before a marker is %#x, want 0xab", got)

@@ -19,7 +19,7 @@ var zigzag = [64]uint8{
 
 // scan is the state of one scan.
 type scan struct {
-	bits
+	reader
 	parts []scanComponent
 	// first and last coefficient, and the bit above and the lowest of their bits that
 	// the scan brings.
@@ -44,7 +44,7 @@ func (d *decoder) scan(b []byte) error {
 	if d.scans++; d.scans > maxScans {
 		return FormatError(fmt.Sprintf("it has more than %d scans", maxScans))
 	}
-	s := scan{bits: bits{data: d.data, at: d.at}}
+	s := scan{reader: reader{data: d.data, at: d.at}}
 	if err := d.scanHeader(&s, b); err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func (d *decoder) expectRestart(s *scan, i int) error {
 	if want := uint8(mRST0 + i%8); m != want {
 		return FormatError(fmt.Sprintf("marker 0x%02x where restart marker 0x%02x belongs", m, want))
 	}
-	s.bits.restart(d.at)
+	s.reader.restart(d.at)
 	s.eobRun = 0
 	for j := range s.parts {
 		s.parts[j].last = 0

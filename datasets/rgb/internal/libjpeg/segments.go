@@ -57,15 +57,18 @@ type decoder struct {
 
 // component is one component of the frame.
 type component struct {
-	id, quant    uint8
-	h, v         int // sampling factors
-	bx, by       int // blocks that cover the component
-	padX         int // blocks in a row, filled up to whole MCUs
-	side         int // of the samples of a block: 1, 2, 4 or 8
-	plane        Plane
-	seen         bool
-	table        [64]int32 // of quantisation, as its first scan found it
-	coefficients []int16   // of a progressive frame, 64 to a block, natural order
+	id, quant uint8
+	h, v      int // sampling factors
+	bx, by    int // blocks that cover the component
+	padX      int // blocks in a row, filled up to whole MCUs
+	side      int // of the samples of a block: 1, 2, 4 or 8
+	plane     Plane
+	seen      bool
+	table     [64]int32 // of quantisation, as its first scan found it
+	// Of a progressive frame: 64 to a block in natural order, and for each block the bits of the AC
+	// coefficients that are not zero, in the file's order.
+	coefficients []int16
+	nonzero      []uint64
 }
 
 // segments reads marker segments, and the scans among them, up to the end of the
@@ -229,7 +232,7 @@ func (d *decoder) allocate(c *component) {
 	blocks := c.padX * d.mcusY * c.v
 	c.plane.Pix = make([]uint8, c.side*c.side*blocks)
 	if d.progressive {
-		c.coefficients = make([]int16, 64*blocks)
+		c.coefficients, c.nonzero = make([]int16, 64*blocks), make([]uint64, blocks)
 	}
 }
 
