@@ -165,7 +165,7 @@ func Check(ctx context.Context, d *Dataset, t Truth, progress func(done, total i
 		r.Decoding = files.decoding.Word()
 	}
 	err := each(ctx, d.Len(), progress, func(i int) error {
-		m, sum, err := d.source.read(ctx, i)
+		m, sum, err := d.source.read(ctx, i, 0)
 		if files != nil && err == nil {
 			if b, err := files.content(i); err == nil && rgb.Orientation(b) > 1 {
 				rotated.Add(1)

@@ -95,9 +95,9 @@ type digest = [sha256.Size]byte
 type source interface {
 	// digest is equal for two examples only if their pixels are equal.
 	digest(i int) (digest, error)
-	// read decodes example i at its own size. The digest is right as soon as
-	// there was anything to decode, even if that failed.
-	read(ctx context.Context, i int) (*rgb.Image, digest, error)
+	// read decodes example i at its own size, or for a view of about view pixels if that is not 0.
+	// The digest is right as soon as there was anything to decode, even if that failed.
+	read(ctx context.Context, i, view int) (*rgb.Image, digest, error)
 }
 
 // Len returns the number of examples.
@@ -112,16 +112,31 @@ func (d *Dataset) Image(i int) (*rgb.Image, error) {
 
 // ImageContext is Image with cancellation.
 func (d *Dataset) ImageContext(ctx context.Context, i int) (*rgb.Image, error) {
-	m, _, err := d.source.read(ctx, i)
+	return d.ViewContext(ctx, i, 0)
+}
+
+// ViewContext decodes example i to be shown with sides of about view pixels, for which large JPEGs
+// need not be decoded in full; 0 means as [Dataset.ImageContext].
+func (d *Dataset) ViewContext(ctx context.Context, i, view int) (*rgb.Image, error) {
+	m, _, err := d.source.read(ctx, i, view)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.Examples[i].ID, err)
 	}
 	return m, nil
 }
 
-// DecodeFile decodes the content of an image file by the data set's rule.
-func (d *Dataset) DecodeFile(ctx context.Context, data []byte) (*rgb.Image, error) {
-	return d.decoding().Decode(ctx, data)
+// DecodeFile decodes the content of an image file by the data set's rule; view is as in
+// [Dataset.ViewContext].
+func (d *Dataset) DecodeFile(ctx context.Context, data []byte, view int) (*rgb.Image, error) {
+	return viewed(d.decoding(), view).Decode(ctx, data)
+}
+
+// viewed is the rule for a view of about view pixels, or the rule itself for 0.
+func viewed(rule rgb.Decoding, view int) rgb.Decoding {
+	if view == 0 {
+		return rule
+	}
+	return rule.ForDisplay(view)
 }
 
 // decoding says which pixels files stand for.

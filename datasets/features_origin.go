@@ -176,7 +176,7 @@ func (o *originals) open() error {
 }
 
 // read decodes the image called id, whose digest was sum unless that is zero.
-func (o *originals) read(ctx context.Context, id string, sum digest) (*rgb.Image, digest, error) {
+func (o *originals) read(ctx context.Context, id string, view int, sum digest) (*rgb.Image, digest, error) {
 	if err := o.open(); err != nil {
 		return nil, digest{}, err
 	}
@@ -185,7 +185,7 @@ func (o *originals) read(ctx context.Context, id string, sum digest) (*rgb.Image
 		if !ok {
 			return nil, digest{}, fmt.Errorf("data set %s has no such image", o.drawn.Name)
 		}
-		return o.drawn.source.read(ctx, i)
+		return o.drawn.source.read(ctx, i, view)
 	}
 	b, err := regular.ReadFS(o.images, id, rgb.MaxFile)
 	if err != nil {
@@ -195,7 +195,7 @@ func (o *originals) read(ctx context.Context, id string, sum digest) (*rgb.Image
 	if sum != (digest{}) && now != sum {
 		return nil, now, errors.New("the image has changed since its features were computed: embed it again")
 	}
-	m, err := o.origin.Decoding.Decode(ctx, b)
+	m, err := viewed(o.origin.Decoding, view).Decode(ctx, b)
 	return m, now, err
 }
 
@@ -206,12 +206,12 @@ func (f *Features) digest(i int) (digest, error) {
 	case o.digests != nil:
 		return o.digests[f.rows[i]], nil
 	default:
-		_, sum, err := o.read(context.Background(), f.examples[i].ID, digest{})
+		_, sum, err := o.read(context.Background(), f.examples[i].ID, 0, digest{})
 		return sum, err
 	}
 }
 
-func (f *Features) read(ctx context.Context, i int) (*rgb.Image, digest, error) {
+func (f *Features) read(ctx context.Context, i, view int) (*rgb.Image, digest, error) {
 	o := f.originals
 	if o == nil {
 		return nil, digest{}, ErrNoImages
@@ -220,5 +220,5 @@ func (f *Features) read(ctx context.Context, i int) (*rgb.Image, digest, error) 
 	if o.digests != nil {
 		sum = o.digests[f.rows[i]]
 	}
-	return o.read(ctx, f.examples[i].ID, sum)
+	return o.read(ctx, f.examples[i].ID, view, sum)
 }

@@ -86,12 +86,12 @@ func ContentHash(head []byte) hash.Hash {
 	return h
 }
 
-func (s *fileSource) read(ctx context.Context, i int) (*rgb.Image, digest, error) {
+func (s *fileSource) read(ctx context.Context, i, view int) (*rgb.Image, digest, error) {
 	b, err := s.content(i)
 	if err != nil {
 		return nil, digest{}, err
 	}
-	m, facts, err := s.decoding.Look(ctx, b)
+	m, facts, err := viewed(s.decoding, view).Look(ctx, b)
 	if err == nil {
 		s.seen.note(i, facts)
 	}

@@ -36,7 +36,7 @@ type generated struct {
 	key  string
 }
 
-func (g generated) read(_ context.Context, i int) (*rgb.Image, digest, error) {
+func (g generated) read(_ context.Context, i, _ int) (*rgb.Image, digest, error) {
 	key, _ := g.digest(i)
 	m, err := g.make(i)
 	return m, key, err

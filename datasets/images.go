@@ -224,7 +224,7 @@ func each(ctx context.Context, n int, done func(done, total int), f func(i int) 
 
 // shrink decodes and scales example i.
 func (d *Dataset) shrink(i int, dst *rgb.Image) (digest, error) {
-	m, sum, err := d.source.read(context.Background(), i)
+	m, sum, err := d.source.read(context.Background(), i, 0)
 	if err == nil {
 		m.ResizeInto(dst)
 	}

@@ -19,6 +19,6 @@ type noSource struct{}
 var errRecorded = errors.New("the image is not there: only what was recorded of it is")
 
 func (noSource) digest(int) (d digest, _ error) { return d, errRecorded }
-func (noSource) read(context.Context, int) (_ *rgb.Image, d digest, _ error) {
+func (noSource) read(context.Context, int, int) (_ *rgb.Image, d digest, _ error) {
 	return nil, d, errRecorded
 }

@@ -169,15 +169,17 @@ type description struct {
 	Size, Features int
 	Uint8          bool
 	Photo          bool
-	Temperature    float64
-	Calibration    *calibration.Calibration
-	Result         *result.Result
-	Trained        string
-	Licence        string
-	Digest         string
-	Labels         int
-	Chosen         string
-	Code           string
+	// Draft is the side that JPEGs keep where they are decoded at a part of their size; else 0.
+	Draft       int
+	Temperature float64
+	Calibration *calibration.Calibration
+	Result      *result.Result
+	Trained     string
+	Licence     string
+	Digest      string
+	Labels      int
+	Chosen      string
+	Code        string
 	// Site is the report of the site that the network is exported for; nil for a run.
 	Site *site.Report
 	// Estimate is the run's cross-validated accuracy, nil if there is none.
@@ -206,7 +208,7 @@ func describe(dir string, m *model.Model, front *model.Front, c *calibration.Cal
 	if front != nil {
 		decoding = front.Origin.Decoding
 	}
-	d.Photo = decoding != rgb.Stored
+	d.Photo, d.Draft = decoding != rgb.Stored, decoding.Least()
 	if c != nil {
 		d.Temperature = c.Source.Temperature
 	}
@@ -270,6 +272,9 @@ func (d *description) metadata() [][2]string {
 	decode := "as stored, the EXIF orientation not applied"
 	if d.Photo {
 		decode = "EXIF orientation applied, transparency on white"
+		if d.Draft > 0 {
+			decode += fmt.Sprintf(", JPEGs at 1/2, 1/4 or 1/8 of their size while both sides keep %d pixels", d.Draft)
+		}
 	}
 	list := [][2]string{
 		{"names", names.String() + "}"},

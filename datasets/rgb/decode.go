@@ -57,7 +57,7 @@ func Decode(r io.Reader) (*Image, error) {
 }
 
 // decode decodes data by the decoder of its format that is chosen.
-func decode(ctx context.Context, data []byte, facts *Facts, chosen func(*format) decoder) (*Image, error) {
+func decode(ctx context.Context, data []byte, facts *Facts, chosen func(f *format, width, height int) decoder) (*Image, error) {
 	width, height, err := Size(data)
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func decode(ctx context.Context, data []byte, facts *Facts, chosen func(*format)
 		runtime.GC() // the memory of the large one before, which is up to a gigabyte
 	}
 	f := formatOf(data)
-	m, err := chosen(f)(ctx, data, facts)
+	m, err := chosen(f, width, height)(ctx, data, facts)
 	if err != nil {
 		return nil, explain(err)
 	}

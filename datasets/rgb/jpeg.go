@@ -21,7 +21,12 @@ func jpegConfig(r io.Reader) (image.Config, error) {
 
 // decodeJPEG decodes a JPEG as libjpeg and Pillow do.
 func decodeJPEG(ctx context.Context, data []byte, _ *Facts) (*Image, error) {
-	p, err := libjpeg.Decode(ctx, data)
+	return shrinkJPEG(ctx, data, 1)
+}
+
+// shrinkJPEG is decodeJPEG with sides of 1/shrink: 1, 2, 4 or 8.
+func shrinkJPEG(ctx context.Context, data []byte, shrink int) (*Image, error) {
+	p, err := libjpeg.Decode(ctx, data, shrink)
 	if err != nil {
 		return nil, err
 	}
@@ -29,6 +34,7 @@ func decodeJPEG(ctx context.Context, data []byte, _ *Facts) (*Image, error) {
 	channels := make([]channel, len(p.Planes))
 	for i, from := range p.Planes {
 		channels[i] = newChannel(plane{pix: from.Pix, stride: from.Stride, width: from.Width, height: from.Height}, upsampler{from.H, from.V})
+		channels[i].repeats = !p.Smooth
 	}
 	var rows [4][]uint8
 	eachRow(dst, func(y int, row []uint8) {

@@ -89,9 +89,11 @@ func (u upsampler) planeSize(w, h int) (int, int) {
 // channel is a plane that is read row by row at the size of the whole picture.
 type channel struct {
 	plane
-	up   upsampler
-	wide []uint8 // the row that was read last
-	sums []int32 // of two rows, where both axes are halved
+	up upsampler
+	// repeats is whether halved axes are repeated, not interpolated.
+	repeats bool
+	wide    []uint8 // the row that was read last
+	sums    []int32 // of two rows, where both axes are halved
 }
 
 func newChannel(p plane, up upsampler) channel {
@@ -117,6 +119,8 @@ func (c *channel) row(y int) []uint8 {
 		far = c.plane.row(y/c.up.v + 1)
 	}
 	switch {
+	case c.repeats:
+		c.repeat(near)
 	case c.up == (upsampler{2, 1}) && c.width > 2:
 		for i, s := range near {
 			c.sums[i] = int32(s)
@@ -133,11 +137,16 @@ func (c *channel) row(y int) []uint8 {
 			c.wide[i] = uint8((3*int(near[i]) + int(far[i]) + bias) >> 2)
 		}
 	default:
-		for x := range c.wide {
-			c.wide[x] = near[x/c.up.h]
-		}
+		c.repeat(near)
 	}
 	return c.wide
+}
+
+// repeat writes the widened row, each pixel repeated.
+func (c *channel) repeat(near []uint8) {
+	for x := range c.wide {
+		c.wide[x] = near[x/c.up.h]
+	}
 }
 
 // widen doubles a row: every value gives a left and a right one, three quarters

@@ -22,6 +22,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/regular"
+	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
 // SaveImages writes images of a built-in data set as PNG files: at most n of each class and domain, in
@@ -118,6 +119,7 @@ func Extract(root string, classes ...string) (file string) {
 	if IsQuick() {
 		o.By = datasets.Origin{Weights: config.NoWeights, Size: 32}
 	}
+	o.By.Decoding = rgb.Scaled
 	o.By.Layout = Must(datasets.Recognise(os.DirFS(root), nil, classes, nil))
 	file = Must(photos.Embed(context.Background(), root, o))
 	if b.id != "" {

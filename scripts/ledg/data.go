@@ -119,7 +119,9 @@ type dataFlags struct {
 	columns               datasets.ColumnNames
 	group                 string
 	decode                string
-	layout, site          string
+	// usual is the rule that decodes photos without --decode; empty for rgb.Photo.
+	usual        rgb.Decoding
+	layout, site string
 	// read has lines on how the folder and the labels were read, once they are open, and notes
 	// those on the labels alone.
 	read, notes string
@@ -304,11 +306,14 @@ func (f *dataFlags) recognise(o *datasets.Options) error {
 }
 
 // decoding says which pixels files of images stand for.
-func (f *dataFlags) decoding() (rgb.Decoding, error) {
+func (f *dataFlags) decoding() (rgb.Decoding, error) { return f.decodingOr(cmp.Or(f.usual, rgb.Photo)) }
+
+// decodingOr is decoding with the rule that is usual for photos.
+func (f *dataFlags) decodingOr(usual rgb.Decoding) (rgb.Decoding, error) {
 	own := f.dataset == photoDataset
 	switch {
 	case f.decode == "" && own:
-		return rgb.Photo, nil
+		return usual, nil
 	case f.decode == "":
 		return rgb.Stored, nil
 	case !own:

@@ -17,6 +17,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
 	"github.com/ledg-go/ledg/ceg/predict/photos"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/rgb"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
@@ -91,6 +92,7 @@ func (f *embedFlags) run(cmd *cobra.Command) error {
 	if err := f.checkSizes(by); err != nil {
 		return err
 	}
+	f.data.usual = rgb.ScaledFor(by.Fit())
 	d, truth, err := f.data.openDataset()
 	if err != nil {
 		return err
@@ -218,6 +220,9 @@ func (f *embedFlags) load(cmd *cobra.Command, by datasets.Origin) (*model.Front,
 	if !f.quiet {
 		sayRead(stderr, &f.data)
 		fmt.Fprintln(stderr, computes(x.Description, false))
+		if note := f.data.usual.Note(); note != "" && f.data.decode == "" && f.data.dataset == photoDataset {
+			fmt.Fprintln(stderr, note)
+		}
 		if slower != "" {
 			fmt.Fprintln(stderr, slower)
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/run"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/rgb"
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
@@ -153,7 +154,7 @@ func (s *photoStep) features(cmd *cobra.Command, f *trainFlags, c config.Config,
 
 // embed makes the features of the folder of the flags, for a data set with these classes.
 func (f *dataFlags) embed(cmd *cobra.Command, classes []string, backend, cache string, quiet bool) (file string, err error) {
-	decoding, err := f.decoding()
+	decoding, err := f.decodingOr(rgb.Scaled)
 	if err != nil {
 		return "", err
 	}

@@ -65,5 +65,5 @@ func TestUpright(t *testing.T) {
 		}
 	}
 	refused(t, "--decode", 2, dir, "train", "--target", "photo", "--decode", "photo", "--out", "x")
-	refused(t, `"upright", want photo, stored, or page2 to page9`, 2, dir, "data", "check", "--dataset", "folder", "--root", root, "--decode", "upright")
+	refused(t, `"upright", want photo (or full), stored, or page2 to page9`, 2, dir, "data", "check", "--dataset", "folder", "--root", root, "--decode", "upright")
 }

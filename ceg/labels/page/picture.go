@@ -95,7 +95,7 @@ func (p *pictures) get(ctx context.Context, id string, side int) (*encoded, erro
 		defer func() { <-p.room }()
 		ctx, cancel := context.WithTimeoutCause(ctx, pictureTime, errSlow)
 		defer cancel()
-		m, err := p.read(ctx, id)
+		m, err := p.read(ctx, id, side)
 		if err != nil {
 			return nil, err
 		}
@@ -116,14 +116,14 @@ var errSlow = fmt.Errorf("it takes more than %v to decode", pictureTime)
 // errLink is the error of a symbolic link that leads out of the data set's folder.
 var errLink = errors.New("it is a link out of the data set's folder, which is not followed")
 
-// read decodes an image of the data set.
-func (p *pictures) read(ctx context.Context, id string) (*rgb.Image, error) {
+// read decodes an image of the data set for a view whose longer side is side pixels.
+func (p *pictures) read(ctx context.Context, id string, side int) (*rgb.Image, error) {
 	i, ok := p.d.Index(id)
 	if !ok {
 		return nil, errors.New("there is no such image")
 	}
 	if p.root == nil {
-		return p.d.ImageContext(ctx, i)
+		return p.d.ViewContext(ctx, i, side)
 	}
 	name := filepath.FromSlash(id)
 	data, err := regular.ReadFS(p.root.FS(), id, rgb.MaxFile)
@@ -138,7 +138,7 @@ func (p *pictures) read(ctx context.Context, id string) (*rgb.Image, error) {
 		}
 		return nil, errors.New("its file cannot be opened")
 	}
-	return p.d.DecodeFile(ctx, data)
+	return p.d.DecodeFile(ctx, data, side)
 }
 
 // fit scales an image down so that no side is longer than side.

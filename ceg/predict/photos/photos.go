@@ -24,6 +24,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets/weights/pretrained"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/regular"
+	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
 // Network is the default network.
@@ -99,10 +100,13 @@ func Embed(ctx context.Context, root string, o Options) (file string, err error)
 		by.Width, by.Size = cmp.Or(by.Width, known.Width), cmp.Or(by.Size, known.Size)
 		by.Weights = cmp.Or(by.Weights, config.ImageNet)
 	}
+	if by.Decoding == rgb.Scaled {
+		by.Decoding = rgb.ScaledFor(by.Fit())
+	}
 	if o.Group == "" { // folders name the classes
 		o.Classes = nil
 	}
-	opening := datasets.Options{Decoding: o.By.Decoding, Patterns: o.By.Exclude, Layout: o.By.Layout, SiteRule: o.By.SiteRule, FollowLinks: o.FollowLinks, Group: o.Group, Classes: o.Classes}
+	opening := datasets.Options{Decoding: by.Decoding, Patterns: o.By.Exclude, Layout: o.By.Layout, SiteRule: o.By.SiteRule, FollowLinks: o.FollowLinks, Group: o.Group, Classes: o.Classes}
 	d, truth, err := datasets.Open("folder", root, opening)
 	if err != nil {
 		return "", err
@@ -130,6 +134,9 @@ func Embed(ctx context.Context, root string, o Options) (file string, err error)
 		return "", err
 	}
 	o.Say(fmt.Sprintf("computing features of %d images with %s (%s), once; they are stored in %s", d.Len(), by.Network, cmp.Or(by.WeightsName, "random weights"), file))
+	if note := by.Decoding.Note(); note != "" {
+		o.Say(note)
+	}
 	writing := embedding.Options{Size: by.Size, Views: Views, Seed: by.Seed, Origin: by, Say: o.Say, Progress: o.Progress, Known: append(slices.Clone(o.Known), Cached(filepath.Dir(file))...)}
 	err = embedding.Write(ctx, file, d, truth, x, writing)
 	if bad := (*datasets.UnreadableError)(nil); errors.As(err, &bad) && !o.Strict {

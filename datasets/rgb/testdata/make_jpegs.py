@@ -1,7 +1,9 @@
-"""Writes decode/jpegs_*: JPEGs in all flavours that Pillow and libjpeg's cjpeg write,
+"""Writes decode/jpegs_* and scaled.csv: JPEGs in all flavours that Pillow and libjpeg's cjpeg write,
 and for each the RGB pixels that Pillow makes of it (NAME.want.png). Needs Pillow 13
 and the cjpeg of libjpeg-turbo (Debian's libjpeg-turbo-progs).
 """
+import glob
+import hashlib
 import io
 import os
 import subprocess
@@ -69,3 +71,14 @@ with open("decode/scans.txt", "w") as f:
             "0: 1-63, 2, 1; 0: 1-63, 1, 0; 1: 1-63, 1, 0; 0: 0-0, 2, 1; 0: 0-0, 1, 0; 1,2: 0-0, 1, 0;")
 cjpeg("many_scans", picture(37, 43), "-scans", "decode/scans.txt")
 os.remove("decode/scans.txt")
+
+# The sizes and SHA-256 sums of the pixels of all JPEGs at a half, a quarter and an eighth of the size.
+with open("scaled.csv", "w") as f:
+    for path in sorted(glob.glob("decode/jpeg*.jpg")):
+        for shrink in (2, 4, 8):
+            image = Image.open(path)
+            image.decoderconfig = (shrink, 0)  # what Image.draft sets, for one of the four scales
+            image._size = tuple((side + shrink - 1) // shrink for side in image.size)
+            image.tile = [image.tile[0]._replace(extents=(0, 0) + image.size)]
+            rgb = image.convert("RGB")
+            f.write(f"{os.path.basename(path)},{shrink},{rgb.width},{rgb.height},{hashlib.sha256(rgb.tobytes()).hexdigest()}\n")

@@ -2,9 +2,9 @@ package libjpeg
 
 import "encoding/binary"
 
-// bits reads the bits of compressed data up to the next marker. Behind the last bit
+// reader reads the bits of compressed data up to the next marker. Behind the last bit
 // zeros are read; then n is negative.
-type bits struct {
+type reader struct {
 	data []byte
 	at   int // the next byte for acc
 	// acc holds the next n bits from its top. Below them are zeros, or bits that will
@@ -17,25 +17,32 @@ type bits struct {
 }
 
 // fill makes sure of 32 bits, if there are as many.
-func (r *bits) fill() {
-	if r.n >= 32 || r.end {
-		return
+func (r *reader) fill() {
+	if r.n < 32 {
+		r.acc, r.n = r.filled(r.acc, r.n)
+	}
+}
+
+// filled is fill for acc and n in variables of the caller's.
+func (r *reader) filled(acc uint64, n int) (uint64, int) {
+	if r.end {
+		return acc, n
 	}
 	if r.at+8 <= len(r.data) {
 		v := binary.BigEndian.Uint64(r.data[r.at:])
 		const low, high = 0x0101010101010101, 0x8080808080808080
 		if (^v-low)&v&high == 0 { // no byte is 0xff
-			whole := (64 - r.n) >> 3
-			r.acc |= v >> r.n
+			whole := (64 - n) >> 3
 			r.at += whole
-			r.n += 8 * whole
-			return
+			return acc | v>>n, n + 8*whole
 		}
 	}
+	r.acc, r.n = acc, n
 	r.fillBytes()
+	return r.acc, r.n
 }
 
-func (r *bits) fillBytes() {
+func (r *reader) fillBytes() {
 	r.acc &= ^uint64(0) << (64 - r.n) // the bits below may lie behind a marker
 	for r.n <= 56 {
 		if r.at >= len(r.data) {
@@ -60,26 +67,26 @@ func (r *bits) fillBytes() {
 }
 
 // skip takes k bits.
-func (r *bits) skip(k int) {
+func (r *reader) skip(k int) {
 	r.acc <<= k
 	r.n -= k
 }
 
 // take returns the next k bits, at most 16, of those that fill made sure of.
-func (r *bits) take(k int) int32 {
+func (r *reader) take(k int) int32 {
 	v := r.acc >> 1 >> (63 - k)
 	r.skip(k)
 	return int32(v)
 }
 
 // bit returns the next bit.
-func (r *bits) bit() bool {
+func (r *reader) bit() bool {
 	r.fill()
 	return r.take(1) != 0
 }
 
 // value returns the number of k bits that follows a code (T.81, F.2.2.1).
-func (r *bits) value(k int) int32 {
+func (r *reader) value(k int) int32 {
 	v := r.take(k)
 	if k > 0 && v < 1<<(k-1) {
 		v += -1<<k + 1
@@ -88,4 +95,4 @@ func (r *bits) value(k int) int32 {
 }
 
 // restart discards the remaining bits and continues at a byte.
-func (r *bits) restart(at int) { r.at, r.acc, r.n, r.end = at, 0, 0, false }
+func (r *reader) restart(at int) { r.at, r.acc, r.n, r.end = at, 0, 0, false }

@@ -1,7 +1,7 @@
 package libjpeg
 
 // fastBits is the length of the codes that one look-up finds.
-const fastBits = 9
+const fastBits = 10
 
 // table decodes the symbols of a Huffman code.
 type table struct {
@@ -9,13 +9,24 @@ type table struct {
 	// A code of l bits is below limit[l] and has symbol symbols[code+offset[l]].
 	limit, offset [17]int32
 	symbols       []uint8
-	// joined holds, for AC coefficients, the codes that fit with their value into
-	// fastBits: zeros before it, and the bits of both, 0 for those that do not fit.
-	joined [1 << fastBits]struct {
-		value     int8
-		run, bits uint8
-	}
+	// joined holds, for AC coefficients, the codes that fit with their value into fastBits.
+	joined [1 << fastBits]joined
 }
+
+// joined is a code of an AC coefficient with its value: the bits of both in its lowest byte, 0
+// for one that is too long; the zeros before the coefficient in the next; the value above.
+type joined uint32
+
+// endOfBlock is the run of zeros that leads behind any block.
+const endOfBlock = 64
+
+func join(value int32, run, bits int) joined {
+	return joined(value)<<16 | joined(run)<<8 | joined(bits)
+}
+
+func (j joined) bits() int    { return int(j & 63) }
+func (j joined) run() int     { return int(j >> 8 & 127) }
+func (j joined) value() int32 { return int32(j) >> 16 }
 
 // newTable makes the table of a code with counts[l-1] codes of l bits, reporting
 // whether there is room for as many (T.81, annex C).
@@ -45,25 +56,29 @@ func newTable(counts [16]uint8, symbols []byte) (*table, bool) {
 
 // joinValues fills joined.
 func (t *table) joinValues() {
-	for i := range t.fast {
-		f := t.fast[i]
-		size := int(f.symbol & 15)
-		length := int(f.length) + size
-		if f.length == 0 || size == 0 || length > fastBits {
+	for i, f := range t.fast {
+		if f.length == 0 || int(f.length)+int(f.symbol&15) > fastBits {
 			continue
 		}
-		r := bits{acc: uint64(i) << (64 - fastBits), n: fastBits}
-		r.skip(int(f.length))
-		v := r.value(size)
-		if v == int32(int8(v)) {
-			t.joined[i].value, t.joined[i].run, t.joined[i].bits = int8(v), f.symbol>>4, uint8(length)
-		}
+		r := reader{acc: uint64(i) << (64 - fastBits), n: fastBits}
+		t.joined[i] = r.coefficient(t)
 	}
+}
+
+// coefficient reads a code of an AC coefficient and its value (T.81, F.2.2.2).
+func (r *reader) coefficient(t *table) joined {
+	before := r.n
+	symbol := r.symbol(t)
+	run, size := int(symbol>>4), int(symbol&15)
+	if size == 0 && run < 15 {
+		run = endOfBlock
+	}
+	return join(r.value(size), run, before-r.n)
 }
 
 // symbol reads a code. At least 16 bits must have been filled in, if there are as
 // many.
-func (r *bits) symbol(t *table) uint8 {
+func (r *reader) symbol(t *table) uint8 {
 	if f := t.fast[r.acc>>(64-fastBits)]; f.length > 0 {
 		r.skip(int(f.length))
 		return f.symbol

@@ -26,6 +26,31 @@ const (
 	half2  = 1 << (shift2 - 1)
 )
 
+// put writes the samples of a dequantised block, at x, y in blocks; filled is false for one that
+// has a constant dc only. It destroys the block.
+func (c *component) put(b *[64]int32, dc int32, filled bool, x, y int) {
+	dst := c.plane.Pix[c.side*(y*c.plane.Stride+x):]
+	if !filled || c.side == 1 {
+		v := sample((dc + 4) >> 3)
+		for i := range c.side {
+			row := dst[i*c.plane.Stride:][:c.side]
+			for j := range row {
+				row[j] = v
+			}
+		}
+		return
+	}
+	b[0] = dc
+	switch c.side {
+	case 8:
+		idct(b, dst, c.plane.Stride)
+	case 4:
+		idct4(b, dst, c.plane.Stride)
+	case 2:
+		idct2(b, dst, c.plane.Stride)
+	}
+}
+
 // idct writes the inverse DCT of a dequantised block, in natural order, as 8 x 8
 // samples with 128 added, clipped, the rows stride apart. It destroys the block.
 func idct(b *[64]int32, dst []uint8, stride int) {
@@ -79,12 +104,58 @@ func idct(b *[64]int32, dst []uint8, stride int) {
 	}
 }
 
-// flat writes the inverse DCT of a block that has a constant only.
-func flat(dc int32, dst []uint8, stride int) {
-	v := sample((dc<<2 + 1<<4) >> 5)
-	for y := range 8 {
-		out := (*[8]uint8)(dst[y*stride:])
-		*out = [8]uint8{v, v, v, v, v, v, v, v}
+// The constants of the transforms to 4 x 4 and 2 x 2 samples (jidctred.c), which leave out half of
+// the even frequencies or all.
+const (
+	c0211 = 1730
+	c0509 = 4176
+	c0601 = 4926
+	c0720 = 5906
+	c0850 = 6967
+	c1061 = 8697
+	c1272 = 10426
+	c1451 = 11893
+	c2172 = 17799
+	c3624 = 29692
+)
+
+// idct4 is [idct] to 4 x 4 samples, the means of squares but for rounding.
+func idct4(b *[64]int32, dst []uint8, stride int) {
+	for x := range 8 {
+		if x == 4 {
+			continue // of no use for the rows
+		}
+		s0, s1, s2, s3 := four(b[x], b[8+x], b[16+x], b[24+x], b[40+x], b[48+x], b[56+x], 1<<shift1)
+		b[x], b[8+x], b[16+x], b[24+x] = s0>>(shift1+1), s1>>(shift1+1), s2>>(shift1+1), s3>>(shift1+1)
+	}
+	for y := range 4 {
+		w, out := (*[8]int32)(b[8*y:]), (*[4]uint8)(dst[y*stride:])
+		s0, s1, s2, s3 := four(w[0], w[1], w[2], w[3], w[5], w[6], w[7], 1<<shift2)
+		out[0], out[1], out[2], out[3] = sample(s0>>(shift2+1)), sample(s1>>(shift2+1)), sample(s2>>(shift2+1)), sample(s3>>(shift2+1))
+	}
+}
+
+// four is the transform of one column or row, of 14 more fractional bits, half added.
+func four(v0, v1, v2, v3, v5, v6, v7, half int32) (s0, s1, s2, s3 int32) {
+	e0 := v0<<14 + half
+	e2 := v2*c1847 - v6*c0765
+	o0 := v5*c1451 - v7*c0211 - v3*c2172 + v1*c1061
+	o2 := v3*c0899 - v7*c0509 - v5*c0601 + v1*c2562
+	return e0 + e2 + o2, e0 - e2 + o0, e0 - e2 - o0, e0 + e2 - o2
+}
+
+// idct2 is [idct] to 2 x 2 samples.
+func idct2(b *[64]int32, dst []uint8, stride int) {
+	for _, x := range [5]int{0, 1, 3, 5, 7} {
+		odd := b[24+x]*-c1272 + b[40+x]*c0850 - b[56+x]*c0720 + b[8+x]*c3624
+		even := b[x]<<15 + 1<<(shift1+1)
+		b[x], b[8+x] = (even+odd)>>(shift1+2), (even-odd)>>(shift1+2)
+	}
+	for y := range 2 {
+		w, out := (*[8]int32)(b[8*y:]), (*[2]uint8)(dst[y*stride:])
+		odd := w[3]*-c1272 + w[5]*c0850 - w[7]*c0720 + w[1]*c3624
+		even := w[0]<<15 + 1<<(shift2+1)
+		out[0], out[1] = sample((even+odd)>>(shift2+2)), sample((even-odd)>>(shift2+2))
 	}
 }
 

@@ -57,7 +57,7 @@ func TestInverseDCT(t *testing.T) {
 		var byTransform, byFlat [64]uint8
 		block := [64]int32{dc}
 		idct(&block, byTransform[:], 8)
-		flat(dc, byFlat[:], 8)
+		(&component{side: 8, plane: Plane{Pix: byFlat[:], Stride: 8}}).put(nil, dc, false, 0, 0)
 		if byTransform != byFlat {
 			t.Errorf("DC %d: flat gives %d, the transform %d", dc, byFlat[0], byTransform[0])
 		}
@@ -78,7 +78,7 @@ func TestHuffman(t *testing.T) {
 	}
 	for l := 1; l <= 16; l++ {
 		code := uint64(1)<<l - 2 // l-1 ones and a zero
-		r := bits{acc: code << (64 - l), n: 32}
+		r := reader{acc: code << (64 - l), n: 32}
 		if got := r.symbol(table); got != symbols[l-1] {
 			t.Errorf("the code of %d bits is %d, want %d", l, got, symbols[l-1])
 		}
@@ -89,7 +89,7 @@ func TestHuffman(t *testing.T) {
 			t.Errorf("the code of %d bits is called bad", l)
 		}
 	}
-	r := bits{acc: ^uint64(0), n: 32}
+	r := reader{acc: ^uint64(0), n: 32}
 	r.symbol(table)
 	if !r.bad {
 		t.Error("sixteen ones are no code, and are taken for one")
@@ -106,7 +106,7 @@ func TestBits(t *testing.T) {
 		k    int
 		want int32
 	}{{0b0, 1, -1}, {0b1, 1, 1}, {0b00, 2, -3}, {0b01, 2, -2}, {0b10, 2, 2}, {0b11, 2, 3}, {0b000, 3, -7}, {0b111, 3, 7}} {
-		r := bits{acc: c.bits << (64 - c.k), n: c.k}
+		r := reader{acc: c.bits << (64 - c.k), n: c.k}
 		if got := r.value(c.k); got != c.want {
 			t.Errorf("%0*b is %d, want %d", c.k, c.bits, got, c.want)
 		}
@@ -115,7 +115,7 @@ func TestBits(t *testing.T) {
 		"in a short run": {0xff, 0x00, 0x12},
 		"in a long run":  append(bytes.Repeat([]byte{0x55}, 7), 0xff, 0x00, 0x12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11),
 	} {
-		r := bits{data: data}
+		r := reader{data: data}
 		want := bytes.ReplaceAll(data, []byte{0xff, 0x00}, []byte{0xff})
 		for i, w := range want {
 			r.fill()
@@ -125,7 +125,7 @@ func TestBits(t *testing.T) {
 			}
 		}
 	}
-	r := bits{data: []byte{0xab, 0xff, 0xd9}}
+	r := reader{data: []byte{0xab, 0xff, 0xd9}}
 	r.fill()
 	if got := r.take(8); got != 0xab {
 		t.Errorf("the byte before a marker is %#x, want 0xab", got)
@@ -170,7 +170,7 @@ func TestDecode(t *testing.T) {
 		if w != width || h != height {
 			t.Errorf("the size is %d x %d, want %d x %d", w, h, width, height)
 		}
-		p := fatal.Get(Decode(context.Background(), data))(t)
+		p := fatal.Get(Decode(context.Background(), data, 1))(t)
 		want := fatal.Get(jpeg.Decode(bytes.NewReader(data)))(t)
 		if grey {
 			if p.Colours != Grey || len(p.Planes) != 1 {
@@ -218,22 +218,22 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 	var format FormatError
 	var unsupported UnsupportedError
-	if _, err := Decode(t.Context(), whole[:len(whole)/2]); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := Decode(t.Context(), whole[:len(whole)/2], 1); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("half a picture: %v", err)
 	}
-	if _, err := Decode(t.Context(), []byte("GIF89a")); !errors.As(err, &format) && !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := Decode(t.Context(), []byte("GIF89a"), 1); !errors.As(err, &format) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("a GIF: %v", err)
 	}
-	if _, err := Decode(t.Context(), changed(frame+1, 0xc9)); !errors.As(err, &unsupported) {
+	if _, err := Decode(t.Context(), changed(frame+1, 0xc9), 1); !errors.As(err, &unsupported) {
 		t.Errorf("arithmetic coding: %v", err)
 	}
-	if _, err := Decode(t.Context(), changed(frame+4, 12)); !errors.As(err, &unsupported) {
+	if _, err := Decode(t.Context(), changed(frame+4, 12), 1); !errors.As(err, &unsupported) {
 		t.Errorf("12 bits: %v", err)
 	}
 	stopped, stop := context.WithCancelCause(t.Context())
 	enough := errors.New("enough")
 	stop(enough)
-	if _, err := Decode(stopped, encoded(t, 600, 600, false)); !errors.Is(err, enough) {
+	if _, err := Decode(stopped, encoded(t, 600, 600, false), 1); !errors.Is(err, enough) {
 		t.Errorf("a picture that nobody waits for: %v", err)
 	}
 }

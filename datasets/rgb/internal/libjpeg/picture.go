@@ -11,7 +11,9 @@ import (
 type Picture struct {
 	// Width and Height are in pixels.
 	Width, Height int
-	Colours       Colours
+	// Smooth is whether libjpeg interpolates chroma, which it repeats at an eighth of the size.
+	Smooth  bool
+	Colours Colours
 	// Planes are the components, in the frame's order: one for Grey, three for YCbCr
 	// and RGB, four for CMYK and YCCK.
 	Planes []Plane
@@ -54,24 +56,26 @@ var errShort = fmt.Errorf("invalid JPEG: the compressed data ends early: %w", io
 
 // Size returns the width and height in the frame header, both at least 1, without decoding.
 func Size(data []byte) (width, height int, err error) {
-	d := decoder{data: data}
+	d := decoder{data: data, side: 8}
 	if err := d.segments(true); err != nil {
 		return 0, 0, err
 	}
 	return d.width, d.height, nil
 }
 
-// Decode decodes the first image in data. The error is a FormatError or an UnsupportedError, or
+// Decode decodes the first image in data, with sides of 1/shrink, rounded up; shrink is 1, 2, 4
+// or 8. It equals the full size, or libjpeg's output with scale_denom = shrink (jidctred.c), which
+// Pillow's draft mode has. The error is a FormatError or an UnsupportedError, or
 // wraps io.ErrUnexpectedEOF if the data ends before the end marker.
 //
 // Memory is allocated for the size in the frame header, so check Size first for untrusted data.
 // When ctx is done, decoding stops with its cause.
-func Decode(ctx context.Context, data []byte) (*Picture, error) {
-	d := decoder{ctx: ctx, data: data}
+func Decode(ctx context.Context, data []byte, shrink int) (*Picture, error) {
+	d := decoder{ctx: ctx, data: data, side: 8 / shrink}
 	if err := d.segments(false); err != nil {
 		return nil, err
 	}
-	p := &Picture{Width: d.width, Height: d.height, Colours: d.colours()}
+	p := &Picture{Width: ceil(d.width, shrink), Height: ceil(d.height, shrink), Smooth: d.side > 1, Colours: d.colours()}
 	for i := range d.components {
 		c := &d.components[i]
 		if !c.seen {

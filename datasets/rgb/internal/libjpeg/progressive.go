@@ -1,31 +1,30 @@
 package libjpeg
 
+import "math/bits"
+
 // at returns the coefficients of a block.
 func (c *component) at(x, y int) *[64]int16 {
 	return (*[64]int16)(c.coefficients[64*(y*c.padX+x):])
 }
+
+// filled returns the bits of a block's AC coefficients that are not zero, in the file's order.
+func (c *component) filled(x, y int) *uint64 { return &c.nonzero[y*c.padX+x] }
 
 // transform makes the samples of a progressive component from its coefficients.
 func (c *component) transform() {
 	var block [64]int32
 	for y := range c.by {
 		for x := range c.bx {
-			dst := c.plane.Pix[8*(y*c.plane.Stride+x):]
-			var ac int16
-			for k, v := range c.at(x, y) {
-				if k > 0 {
-					ac |= v
+			b, filled := c.at(x, y), *c.filled(x, y)
+			if filled != 0 && c.side > 1 {
+				for k, v := range b {
+					block[k] = int32(v) * c.table[k]
 				}
-				block[k] = int32(v) * c.table[k]
 			}
-			if ac == 0 {
-				flat(block[0], dst, c.plane.Stride)
-			} else {
-				idct(&block, dst, c.plane.Stride)
-			}
+			c.put(&block, int32(b[0])*c.table[0], filled != 0, x, y)
 		}
 	}
-	c.coefficients = nil
+	c.coefficients, c.nonzero = nil, nil
 }
 
 // dcFirst decodes the first bits of a DC coefficient (T.81, G.1.2.1).
@@ -48,32 +47,38 @@ func (s *scan) acFirst(p *scanComponent, x, y int) {
 		s.eobRun--
 		return
 	}
-	b := p.at(x, y)
+	b, filled := p.at(x, y), p.filled(x, y)
 	for k := s.first; k <= s.last; k++ {
 		s.fill()
-		symbol := s.symbol(p.ac)
-		run, size := int(symbol>>4), int(symbol&15)
-		if size == 0 {
-			if run < 15 {
+		c := p.ac.joined[s.acc>>(64-fastBits)]
+		if c.value() != 0 {
+			s.skip(c.bits())
+		} else {
+			symbol := s.symbol(p.ac)
+			run, size := int(symbol>>4), int(symbol&15)
+			if size == 0 && run < 15 {
 				s.eobRun = 1<<run - 1 + s.take(run)
 				return
 			}
-			k += 15
-			continue
+			c = join(s.value(size), run, 0)
+			if size == 0 {
+				k += run
+				continue
+			}
 		}
-		k += run
-		if k > 63 {
+		if k += c.run(); k > 63 {
 			s.bad = true
 			return
 		}
-		b[zigzag[k]] = int16(s.value(size) << s.low)
+		b[zigzag[k]] = int16(c.value() << s.low)
+		*filled |= 1 << k
 	}
 }
 
 // acRefine decodes one more bit of a band of AC coefficients (T.81, G.1.2.3): of
 // those that are not zero already, and of those that become so with it.
 func (s *scan) acRefine(p *scanComponent, x, y int) {
-	b := p.at(x, y)
+	b, filled := p.at(x, y), p.filled(x, y)
 	k := s.first
 	for s.eobRun == 0 && k <= s.last {
 		s.fill()
@@ -93,41 +98,49 @@ func (s *scan) acRefine(p *scanComponent, x, y int) {
 			s.eobRun = 1<<run + s.take(run)
 			continue
 		}
-		k = s.refine(b, k, run)
+		// The place of the zero behind run others, or the band's end.
+		from := k
+		for ; k <= s.last; k++ {
+			if *filled>>k&1 == 0 {
+				if run == 0 {
+					break
+				}
+				run--
+			}
+		}
+		s.refine(b, *filled, from, k)
 		if v != 0 {
 			if k > s.last {
 				s.bad = true
 				return
 			}
 			b[zigzag[k]] = v
+			*filled |= 1 << k
 		}
 		k++
 	}
 	if s.eobRun > 0 {
-		s.refine(b, k, 64)
+		s.refine(b, *filled, k, s.last+1)
 		s.eobRun--
 	}
 }
 
-// refine reads a bit for each coefficient from k on that is not zero, until it has
-// passed zeros of them, and returns the place of the next zero, or the band's end.
-func (s *scan) refine(b *[64]int16, k, zeros int) int {
-	for ; k <= s.last; k++ {
-		c := &b[zigzag[k]]
-		if *c == 0 {
-			if zeros == 0 {
-				break
-			}
-			zeros--
-			continue
+// refine reads a bit for each of the filled coefficients from k on, below end.
+func (s *scan) refine(b *[64]int16, filled uint64, k, end int) {
+	acc, n := s.acc, s.n // in registers
+	for filled &= 1<<end - 1<<k; filled != 0; filled &= filled - 1 {
+		c := &b[zigzag[bits.TrailingZeros64(filled)&63]&63]
+		if n < 1 {
+			acc, n = s.filled(acc, n)
 		}
-		if s.bit() && *c&(1<<s.low) == 0 {
+		if acc>>63 != 0 && *c&(1<<s.low) == 0 {
 			if *c > 0 {
 				*c += 1 << s.low
 			} else {
 				*c -= 1 << s.low
 			}
 		}
+		acc, n = acc<<1, n-1
 	}
-	return k
+	s.acc, s.n = acc, n
 }

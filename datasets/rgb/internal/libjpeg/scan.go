@@ -19,7 +19,7 @@ var zigzag = [64]uint8{
 
 // scan is the state of one scan.
 type scan struct {
-	bits
+	reader
 	parts []scanComponent
 	// first and last coefficient, and the bit above and the lowest of their bits that
 	// the scan brings.
@@ -44,7 +44,7 @@ func (d *decoder) scan(b []byte) error {
 	if d.scans++; d.scans > maxScans {
 		return FormatError(fmt.Sprintf("it has more than %d scans", maxScans))
 	}
-	s := scan{bits: bits{data: d.data, at: d.at}}
+	s := scan{reader: reader{data: d.data, at: d.at}}
 	if err := d.scanHeader(&s, b); err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func (d *decoder) expectRestart(s *scan, i int) error {
 	if want := uint8(mRST0 + i%8); m != want {
 		return FormatError(fmt.Sprintf("marker 0x%02x where restart marker 0x%02x belongs", m, want))
 	}
-	s.bits.restart(d.at)
+	s.reader.restart(d.at)
 	s.eobRun = 0
 	for j := range s.parts {
 		s.parts[j].last = 0
@@ -202,42 +202,33 @@ func (s *scan) sequential(p *scanComponent, x, y int) {
 		return
 	}
 	dc := int32(int16(p.last)) * p.table[0]
-	dst := p.plane.Pix[8*(y*p.plane.Stride+x):]
 	filled := false
+	acc, n := s.acc, s.n // in registers
 	for k := 1; k < 64; k++ {
-		s.fill()
-		var v int32
-		if f := p.ac.joined[s.acc>>(64-fastBits)]; f.bits > 0 {
-			s.skip(int(f.bits))
-			k += int(f.run)
-			v = int32(f.value)
-		} else {
-			symbol := s.symbol(p.ac)
-			run, size := int(symbol>>4), int(symbol&15)
-			if size == 0 {
-				if run < 15 {
-					break
-				}
-				k += 15
-				continue
-			}
-			k += run
-			v = s.value(size)
+		if n < 32 {
+			acc, n = s.filled(acc, n)
 		}
-		if k > 63 {
-			s.bad = true
-			return
+		c := p.ac.joined[acc>>(64-fastBits)]
+		if c == 0 {
+			s.acc, s.n = acc, n
+			c = s.coefficient(p.ac)
+			acc, n = s.acc, s.n
+		} else {
+			acc, n = acc<<c.bits(), n-c.bits()
+		}
+		if k += c.run(); k > 63 {
+			if c.value() != 0 {
+				s.bad = true
+				return
+			}
+			break
 		}
 		if !filled {
 			filled, s.block = true, [64]int32{}
 		}
 		at := zigzag[k] & 63
-		s.block[at] = v * p.table[at]
+		s.block[at] = c.value() * p.table[at]
 	}
-	if !filled {
-		flat(dc, dst, p.plane.Stride)
-		return
-	}
-	s.block[0] = dc
-	idct(&s.block, dst, p.plane.Stride)
+	s.acc, s.n = acc, n
+	p.put(&s.block, dc, filled, x, y)
 }

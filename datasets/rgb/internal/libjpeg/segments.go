@@ -41,6 +41,7 @@ type decoder struct {
 	scans int // so far
 
 	width, height int
+	side          int // of the samples of a block of luma: 8 in full
 	progressive   bool
 	components    []component
 	maxH, maxV    int // largest sampling factors
@@ -56,14 +57,18 @@ type decoder struct {
 
 // component is one component of the frame.
 type component struct {
-	id, quant    uint8
-	h, v         int // sampling factors
-	bx, by       int // blocks that cover the component
-	padX         int // blocks in a row, filled up to whole MCUs
-	plane        Plane
-	seen         bool
-	table        [64]int32 // of quantisation, as its first scan found it
-	coefficients []int16   // of a progressive frame, 64 to a block, natural order
+	id, quant uint8
+	h, v      int // sampling factors
+	bx, by    int // blocks that cover the component
+	padX      int // blocks in a row, filled up to whole MCUs
+	side      int // of the samples of a block: 1, 2, 4 or 8
+	plane     Plane
+	seen      bool
+	table     [64]int32 // of quantisation, as its first scan found it
+	// Of a progressive frame: 64 to a block in natural order, and for each block the bits of the AC
+	// coefficients that are not zero, in the file's order.
+	coefficients []int16
+	nonzero      []uint64
 }
 
 // segments reads marker segments, and the scans among them, up to the end of the
@@ -207,11 +212,16 @@ func (d *decoder) frame(b []byte) error {
 		if d.maxH%c.h != 0 || d.maxV%c.v != 0 {
 			return UnsupportedError(fmt.Sprintf("sampling of %d x %d where the largest is %d x %d", c.h, c.v, d.maxH, d.maxV))
 		}
-		c.plane = Plane{H: d.maxH / c.h, V: d.maxV / c.v}
-		c.plane.Width, c.plane.Height = ceil(d.width, c.plane.H), ceil(d.height, c.plane.V)
-		c.bx, c.by = ceil(c.plane.Width, 8), ceil(c.plane.Height, 8)
+		// A scaled component is made larger by its transform where it would be by repetition
+		// (jdmaster.c:jpeg_calc_output_dimensions).
+		for c.side = d.side; c.side < 8 && d.maxH*d.side%(c.h*c.side*2) == 0 && d.maxV*d.side%(c.v*c.side*2) == 0; {
+			c.side *= 2
+		}
+		c.plane = Plane{H: d.maxH * d.side / (c.h * c.side), V: d.maxV * d.side / (c.v * c.side)}
+		c.plane.Width, c.plane.Height = ceil(d.width*c.h*c.side, d.maxH*8), ceil(d.height*c.v*c.side, d.maxV*8)
+		c.bx, c.by = ceil(d.width*c.h, d.maxH*8), ceil(d.height*c.v, d.maxV*8)
 		c.padX = d.mcusX * c.h
-		c.plane.Stride = 8 * c.padX
+		c.plane.Stride = c.side * c.padX
 	}
 	return nil
 }
@@ -220,9 +230,9 @@ func (d *decoder) frame(b []byte) error {
 // several scans.
 func (d *decoder) allocate(c *component) {
 	blocks := c.padX * d.mcusY * c.v
-	c.plane.Pix = make([]uint8, 64*blocks)
+	c.plane.Pix = make([]uint8, c.side*c.side*blocks)
 	if d.progressive {
-		c.coefficients = make([]int16, 64*blocks)
+		c.coefficients, c.nonzero = make([]int16, 64*blocks), make([]uint64, blocks)
 	}
 }
 
