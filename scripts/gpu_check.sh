@@ -161,7 +161,7 @@ bench() {
 		echo "speed     $words: FAILED: $(tail -n 1 "$scratch/bench.log")"
 		return
 	fi
-	printf 'speed     %s: %s s a step, %s steps/s, %s images/s (%s forwards a step), compiled in %s s, peak memory %s bytes of host, %s MiB of GPU\n' "$words" \
+	printf 'speed     %s: %.4f s a step, %.2f steps/s, %.0f images/s (%s forwards a step), compiled in %.1f s, peak memory %s bytes of host, %s MiB of GPU\n' "$words" \
 		"$(field step_seconds_median)" "$(field steps_per_second)" "$(field images_per_second)" "$(field forwards_per_step)" \
 		"$(field compile_seconds)" "$(field peak_memory_bytes)" "$(gpu_memory "$samples" | grep . || echo no)"
 }

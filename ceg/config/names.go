@@ -65,9 +65,9 @@ func around(path string) (list []string) {
 
 // similar returns the path or hyperparameter that a mistyped name may mean, "" if none is close.
 func similar(name string) (path string) {
-	best := 1 + min(2, (len(name)+1)/3) // fewer letters than this
+	best := 1 + min(2, (len(name)+1)/3) // fewer edits than this
 	try := func(candidate, of string) {
-		if d := unlike(strings.ToLower(name), strings.ToLower(candidate)); d < best {
+		if d := edits(strings.ToLower(name), strings.ToLower(candidate)); d < best {
 			best, path = d, of
 		}
 	}
@@ -87,19 +87,30 @@ func similar(name string) (path string) {
 	return path
 }
 
-// unlike is the number of letters that one of two names has more often than the other.
-func unlike(a, b string) (n int) {
-	var more [256]int
-	for i := range a {
-		more[a[i]]++
+// edits is the number of insertions, deletions, substitutions and transpositions of neighbours
+// that turn a into b (optimal string alignment distance).
+func edits(a, b string) int {
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		rows[i][0] = i
 	}
-	for i := range b {
-		more[b[i]]--
+	for j := range rows[0] {
+		rows[0][j] = j
 	}
-	for _, m := range more {
-		n += max(m, -m)
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			change := rows[i-1][j-1]
+			if a[i-1] != b[j-1] {
+				change++
+			}
+			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, change)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
+			}
+		}
 	}
-	return n
+	return rows[len(a)][len(b)]
 }
 
 // fields returns the spec's fields by the paths of their settings.

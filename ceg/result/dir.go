@@ -123,16 +123,30 @@ func Open(path string, c config.Config, p Place, resume bool) (_ *Dir, err error
 	return d, d.write(func() error { return removeTemps(path) })
 }
 
-// CheckNew returns an error if a new run cannot begin in a folder: ErrFinished, ErrUnfinished or
-// ErrForeign.
+// CheckNew returns an error if a new run cannot begin in a folder: ErrFinished, ErrUnfinished,
+// ErrForeign, or that nothing can be written there. It leaves nothing behind.
 func CheckNew(path string) error {
-	if err := refuseStranger(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := refuseStranger(path); errors.Is(err, ErrForeign) {
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(path, ConfigFile)); err != nil {
-		return nil
+	if _, err := os.Stat(filepath.Join(path, ConfigFile)); err == nil {
+		return started(path)
 	}
-	return started(path)
+	there, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	for {
+		if _, err := os.Lstat(there); err == nil || filepath.Dir(there) == there {
+			break
+		}
+		there = filepath.Dir(there)
+	}
+	f, err := os.CreateTemp(there, ".ledg-*")
+	if err != nil {
+		return fmt.Errorf("the folder %s cannot be made: %w", path, err)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // started returns ErrFinished or ErrUnfinished if the run in a folder has results.

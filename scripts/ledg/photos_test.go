@@ -98,7 +98,7 @@ func TestPhotosCheckedFirst(t *testing.T) {
 		{2, "leaves 1 initial labels for 2 source sites", []string{"--budget", "1"}},
 		{1, "mine has notes.txt but no config.json; choose another --out", []string{"--budget", "4", "--out", "mine"}},
 		{1, "done: the directory holds", []string{"--budget", "4", "--out", "done"}},
-		{1, "not a directory", []string{"--budget", "4", "--out", filepath.Join(root, "day", "cat", "1.png", "x")}},
+		{1, "cannot be made", []string{"--budget", "4", "--out", filepath.Join(root, "day", "cat", "1.png", "x")}},
 	} {
 		refused(t, c.want, c.status, dir, append([]string{"train", "--dataset", "folder", "--root", root, "--out", "new", "--quiet"}, c.args...)...)
 	}
