@@ -74,7 +74,7 @@ func (b *bar) text(text string) {
 // place is the name of the output.
 func (b *bar) place() string {
 	if b.id == "" {
-		b.id = gonbui.UniqueID()
+		b.id = gonbui.UniqueId()
 	}
 	return b.id
 }

@@ -116,7 +116,7 @@ func (s *Server) authorize(r *http.Request) error {
 	key := s.key
 	s.mu.Unlock()
 	if key == "" {
-		return errors.New("Label Studio has it, and no token of its API is known: set LABEL_STUDIO_API_KEY")
+		return errors.New("the file is in Label Studio, and no token of its API is known: set LABEL_STUDIO_API_KEY")
 	}
 	header, err := s.header(r.Context(), key)
 	if err == nil {
