@@ -108,7 +108,7 @@ var table = []Setting{
 		Default: "none", value: is("")},
 	{Path: "data.group", Flag: "group", Help: "groups that no split divides: a regular expression over paths", More: "Groups are images that belong together, such as those of a patient, a burst or a film. The first capture group names the group, else the whole match.",
 		Default: "none, or the column group of --labels", value: is("")},
-	{Path: "data.decode", Flag: "decode", Help: "pixels of your images: photo (EXIF orientation applied; also called full) or stored", More: "photo shows what a viewer shows: it applies the EXIF orientation and puts white behind what is transparent. For features, JPEGs much larger than the network needs are decoded at 1/2, 1/4 or 1/8 of their size unless --decode full asks for all pixels. stored ignores both, as the pipelines of the published code do. page2 to page9 are photo of that page of a TIFF.", Zero: rgb.Stored.Word(), Words: words(rgb.Decodings[1:]...),
+	{Path: "data.decode", Flag: "decode", Help: "pixels of your images: photo (upright, in full) or stored", More: "photo shows what a viewer shows: it applies the EXIF orientation and puts white behind what is transparent. For features, JPEGs much larger than the network needs are decoded at 1/2, 1/4 or 1/8 of their size unless --decode full asks for all pixels. stored ignores both, as the pipelines of the published code do. page2 to page9 are photo of that page of a TIFF.", Zero: rgb.Stored.Word(), Words: words(rgb.Decodings[1:]...),
 		Default: "photo for dataset folder, else stored", value: func(d *draft) any {
 			if i := d.info(); i.Yours && !i.Vectors {
 				return rgb.Photo
