@@ -64,7 +64,7 @@ func (s CEG) Score(c *Candidates) (Scores, error) {
 	return named(s, scores, err)
 }
 
-// scored scores candidates of which n are to be chosen.
+// scored scores candidates, n of them to be chosen.
 func (s CEG) scored(c *Candidates, needs Arrays, n int) (Scores, error) {
 	if err := c.Check(needs, n); err != nil {
 		return Scores{}, err

@@ -203,7 +203,7 @@ func lookedAt(t *testing.T, f *Folder, root string) {
 		}
 		q, ok := queried[id]
 		if want := q.Round; ok != (fig.Rounds[i] >= 0) || ok && fig.Rounds[i] != want {
-			t.Errorf("%s was asked for in round %d, of %d", id, fig.Rounds[i], want)
+			t.Errorf("%s was queried in round %d, want %d", id, fig.Rounds[i], want)
 		}
 		if ok && q.Round > 0 {
 			rounds++

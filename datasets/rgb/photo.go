@@ -27,8 +27,8 @@ const (
 )
 
 // ScaledFor returns the rule for images that are resized next: Photo, with JPEGs decoded at 1/2, 1/4
-// or 1/8 of their size while both sides keep twice what f needs. A photo of 12 megapixels is decoded
-// three times as fast. It is what Pillow's Image.draft does, bit for bit.
+// or 1/8 of their size while both sides keep twice what f needs. It
+// is what Pillow's Image.draft does, bit for bit.
 func ScaledFor(f Fit) Decoding { return keeping(2 * max(f.Size, f.Short)) }
 
 // ForDisplay returns the rule for a view of about side pixels: as ScaledFor where d turns images

@@ -64,6 +64,11 @@ Limits: one image of RUN and one choice per task; images up to 64 MB.`,
 			if err := b.options().Check(); err != nil {
 				return usagef("%w", err)
 			}
+			for _, name := range []string{"BASIC_AUTH_USER", "BASIC_AUTH_PASS"} {
+				if os.Getenv(name) != "" {
+					return usagef("%s is set, and ledg asks for no password: the secret is in the address that it prints; unset %s, and keep the address to yourself", name, name)
+				}
+			}
 			var saying sync.Mutex
 			b.log = func(format string, args ...any) {
 				saying.Lock()

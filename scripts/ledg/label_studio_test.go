@@ -342,3 +342,12 @@ func TestLabelStudioRefuses(t *testing.T) {
 		refused(t, c.want, c.status, dir, append([]string{"label", "studio"}, c.args...)...)
 	}
 }
+
+// Passwords of earlier set-ups are not taken for protection.
+func TestLabelStudioRefusesPasswords(t *testing.T) {
+	t.Setenv("BASIC_AUTH_PASS", "secret")
+	_, stderr, status := call(t, t.TempDir(), "label", "studio", "run")
+	if status != 2 || !strings.Contains(stderr, "BASIC_AUTH_PASS is set, and ledg asks for no password") {
+		t.Errorf("status %d: %s", status, stderr)
+	}
+}

@@ -103,7 +103,7 @@ func (s *Server) fetch(ctx context.Context, address string, fetched *int64) (dig
 	if err == nil && n == maxPicture {
 		err = large
 	}
-	if err != nil { // the digest would be that of a part
+	if err != nil { // a part of a file has another digest than the file
 		return "", err
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil

@@ -71,9 +71,9 @@ func TestLargeImages(t *testing.T) {
 	p.o.Address = studio.URL
 	const n = 400 << 20
 	for _, c := range []struct {
-		announced bool
-		images    int
-		sent      int64 // at most
+		declared bool
+		images   int
+		sent     int64 // at most
 	}{{true, 60, 240 << 20}, {true, 1, 4 << 20}, {false, 1, 2 * maxPicture}} {
 		var many []string
 		for i := range c.images {
@@ -83,7 +83,7 @@ func TestLargeImages(t *testing.T) {
 		p.model.seen = nil
 		var sent atomic.Int64 // of this request alone: the server may still be sending for the last one
 		studio.reset(func(w http.ResponseWriter, r *http.Request) {
-			if c.announced {
+			if c.declared {
 				w.Header().Set("Content-Length", fmt.Sprint(n))
 			}
 			io.WriteString(w, "\x89PNG\r\n\x1a\n")
@@ -98,7 +98,7 @@ func TestLargeImages(t *testing.T) {
 		if status != http.StatusOK || strings.Count(reply, `"result":[]`) != c.images || len(p.model.seen) != 0 || sent.Load() > c.sent || got > 32<<20 {
 			t.Errorf("%+v: %d %.200s; the model saw %d images; %d MB sent, %d MB allocated", c, status, reply, len(p.model.seen), sent.Load()>>20, got>>20)
 		}
-		if status, reply := p.post("/"+token+"/webhook", webhookOf("/data/upload/1/x.png")); c.announced && status != http.StatusRequestEntityTooLarge {
+		if status, reply := p.post("/"+token+"/webhook", webhookOf("/data/upload/1/x.png")); c.declared && status != http.StatusRequestEntityTooLarge {
 			t.Errorf("%+v: the webhook of one has %d %s", c, status, reply)
 		}
 	}

@@ -250,7 +250,7 @@ func TestImages(t *testing.T) {
 	for _, c := range []struct{ data, seen, log string }{
 		{`{"a":"/data/upload/2/00000000-3.jpg"}`, "south/3.jpg", ""},
 		{`{"a":"/data/upload/2/11111111-1.png"}`, "", "is no image of the run"}, // not north/1.png, of the same name
-		{`{"a":"/data/upload/2/22222222-1.png"}`, "north/1.png", ""},            // nobody has it
+		{`{"a":"/data/upload/2/22222222-1.png"}`, "north/1.png", ""},            // no such upload
 		{`{"a":"x","ledg_id":"south/2.png"}`, "south/2.png", ""},
 		{`{"a":"x","ledg_id":"north/2.png"}`, "north/2.png", ""}, // whatever the task before said
 		{`{"a":"x"}`, "", "is no image of the run"},

@@ -104,8 +104,8 @@ func idct(b *[64]int32, dst []uint8, stride int) {
 	}
 }
 
-// The constants of the transforms to 4 x 4 and 2 x 2 samples (jidctred.c), which leave out half of
-// the even frequencies or all.
+// The constants of the transforms to 4 x 4 and 2 x 2 samples (jidctred.c): means of 2 x 2 or 4 x 4
+// samples, in which frequency 4, or 2, 4 and 6, cancel.
 const (
 	c0211 = 1730
 	c0509 = 4176
@@ -119,7 +119,7 @@ const (
 	c3624 = 29692
 )
 
-// idct4 is [idct] to 4 x 4 samples, the means of squares but for rounding.
+// idct4 is [idct] to 4 x 4 samples.
 func idct4(b *[64]int32, dst []uint8, stride int) {
 	for x := range 8 {
 		if x == 4 {
