@@ -54,7 +54,8 @@ figure sensitivity paper-emoji-sensitivity sensitivity.svg
 figure targets domains-emoji domains.svg --preset authors
 figure targets domains-glyphs-early domains-glyphs.svg --preset authors --plan domains-glyphs-early --plan domains-glyphs-early-merged
 figure epochs paper objectives.svg --method jigen --method fact --method ceg --method "uniform-ce all labels at once"
-# Of one run on emoji, whose map and scores are with its records.
+# Of one run on emoji, whose map and scores are with its records. The repository has tsne and queried with 256 colours,
+# a third of the bytes: pngquant --nofs --force --ext .png 256 FILE
 for name in tsne scores queried; do
 	"$ledg" figure "$name" --run notebooks/results/emoji-run/features-noto-ceg-authors-5pct-s71-6a90e26750 \
 		--root features=datasets/emoji/lite0.npz --out "$out/$name.png" >/dev/null
