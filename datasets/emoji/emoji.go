@@ -3,23 +3,24 @@
 // a zip archive with its licence beside it, made by scripts/lab/emoji from pinned npm packages.
 //
 // The archives are embedded and not downloaded, so that the demo, the notebooks and the tables
-// are the same on a machine without a network; they take 7.4 MB. OpenMoji's black line drawings
+// are the same on a machine without a network; they take 6.8 MB. OpenMoji's black line drawings
 // are left out: they repeat the outlines of its coloured ones, so a source would show the target.
 package emoji
 
 import (
 	"archive/zip"
-	"bytes"
 	"embed"
 	"fmt"
 	"io/fs"
 	"sync"
+
+	"github.com/ledg-go/ledg/datasets/packed"
 )
 
 // Size is the side of every image in pixels.
 const Size = 64
 
-//go:embed *.zip
+//go:embed *.zip.zst
 var archives embed.FS
 
 // Licences has whose images these are and their licences.
@@ -27,18 +28,15 @@ var archives embed.FS
 //go:embed LICENCES
 var Licences string
 
-// Archive returns the zip archive of a domain, with files class/codepoints.webp.
-func Archive(domain string) ([]byte, error) { return archives.ReadFile(domain + ".zip") }
-
 // Open returns all images as files domain/class/codepoints.webp, the paths of List.
 var Open = sync.OnceValues(func() (fs.FS, error) {
 	all := domains{}
 	for _, domain := range Domains() {
-		data, err := Archive(domain)
+		data, err := archives.ReadFile(domain + ".zip.zst")
 		if err != nil {
 			return nil, err
 		}
-		if all[domain], err = zip.NewReader(bytes.NewReader(data), int64(len(data))); err != nil {
+		if all[domain], err = packed.Zip(data); err != nil {
 			return nil, fmt.Errorf("emoji: archive %s: %w", domain, err)
 		}
 	}

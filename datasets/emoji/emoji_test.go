@@ -7,18 +7,22 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
 // The archives are those that scripts/lab/emoji makes.
 func TestArchives(t *testing.T) {
+	decoder := fatal.Get(zstd.NewReader(nil))(t)
+	defer decoder.Close()
 	for domain, want := range map[string]string{
 		"fluent":   "f275d0392d24464284017dca917cfad35bdb39704e9e6b5f07f53dbd7c1310fa",
 		"noto":     "226f65fbda7c729e96a5bfd0fce27fb7fa200626782cba3d233c27d2b6f8c7cc",
 		"openmoji": "d8588136464ace39eb4989946979a71398538ee71abd1803a126e10dc448c31f",
 		"twemoji":  "c665a1013e5436439acbb009ae9800d1be141ff4876de1770f5e7e89a9b2c8f3",
 	} {
-		data := fatal.Get(Archive(domain))(t)
+		data := fatal.Get(decoder.DecodeAll(fatal.Get(archives.ReadFile(domain+".zip.zst"))(t), nil))(t)
 		if got := fmt.Sprintf("%x", sha256.Sum256(data)); got != want {
 			t.Errorf("%s: SHA-256 %s, want %s: run scripts/lab/emoji", domain, got, want)
 		}
