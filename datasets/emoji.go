@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"io/fs"
 	"path"
 	"slices"
 
@@ -22,7 +23,12 @@ func Emoji(opts Options) (*Dataset, Truth, error) {
 	if err != nil {
 		return nil, Truth{}, err
 	}
-	d := &Dataset{Name: "emoji", Domains: emoji.Domains(), Classes: emoji.Classes()}
+	return embedded(&Dataset{Name: "emoji", Domains: emoji.Domains(), Classes: emoji.Classes()}, files, paths, emojiConcept, opts)
+}
+
+// embedded fills in d from files whose paths are domain/class/name. Unless opts has groups, the split is
+// by those of a rule.
+func embedded(d *Dataset, files fs.FS, paths []string, rule string, opts Options) (*Dataset, Truth, error) {
 	var entries []entry
 	for _, p := range paths {
 		if slices.Contains(opts.Exclude, p) {
@@ -36,7 +42,8 @@ func Emoji(opts Options) (*Dataset, Truth, error) {
 	}
 	g := opts.groups
 	if g == nil {
-		if g, err = newGrouper(emojiConcept, nil); err != nil {
+		var err error
+		if g, err = newGrouper(rule, nil); err != nil {
 			return nil, Truth{}, err
 		}
 	}

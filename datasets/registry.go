@@ -4,6 +4,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/ledg-go/ledg/datasets/clothes"
 	"github.com/ledg-go/ledg/datasets/emoji"
 	"github.com/ledg-go/ledg/datasets/glyphs"
 )
@@ -103,6 +104,12 @@ var registry = []Info{
 		Domains: emoji.Domains(), Classes: emoji.Classes(), ImageSize: emoji.Size,
 		Recipe: pacsRecipe,
 		open:   func(_ string, opts Options) (*Dataset, Truth, error) { return Emoji(opts) },
+	},
+	{
+		Name: "clothes", Title: "clothes", About: "3,023 photos of clothes of 15 classes, from 15 sites",
+		Domains: clothes.Domains(), Classes: clothes.Classes(), ImageSize: clothes.Size,
+		Recipe: pacsRecipe,
+		open:   func(_ string, opts Options) (*Dataset, Truth, error) { return Clothes(opts) },
 	},
 	{
 		Name: FolderName, Title: FolderName, About: "your own images, as ROOT/site/class/image, or ROOT/site/image without labels",

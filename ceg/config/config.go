@@ -30,7 +30,7 @@ type Config struct {
 
 // Data selects the images of a run, independent of their location.
 type Data struct {
-	// Dataset is one of datasets.Names: glyphs, pacs, officehome, emoji, folder, features.
+	// Dataset is one of datasets.Names: glyphs, pacs, officehome, emoji, clothes, folder, features.
 	Dataset string `json:"dataset"`
 	// Target is the held-out domain; all others are source domains. NoTarget trains on all
 	// domains, for deployment.

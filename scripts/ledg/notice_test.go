@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/testing/fatal"
+	"github.com/ledg-go/ledg/datasets/clothes"
 	"github.com/ledg-go/ledg/datasets/emoji"
 )
 
@@ -21,8 +22,10 @@ func TestNotice(t *testing.T) {
 			t.Errorf("it lacks %s %s", m.Path, m.Version)
 		}
 	}
-	if !strings.Contains(printed, emoji.Licences) {
-		t.Error("it lacks datasets/emoji/LICENCES")
+	for data, text := range map[string]string{"emoji": emoji.Licences, "clothes": clothes.Licences} {
+		if !strings.Contains(printed, text) {
+			t.Errorf("it lacks datasets/%s/LICENCES", data)
+		}
 	}
 	for _, licence := range []string{"CC-BY-4.0", "FTL", "OFL-1.1", "The FreeType Project"} {
 		if !strings.Contains(printed, licence) {
