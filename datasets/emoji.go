@@ -23,7 +23,15 @@ func Emoji(opts Options) (*Dataset, Truth, error) {
 	if err != nil {
 		return nil, Truth{}, err
 	}
-	return embedded(&Dataset{Name: "emoji", Domains: emoji.Domains(), Classes: emoji.Classes()}, files, paths, emojiConcept, opts)
+	sums, err := emoji.Digests()
+	if err != nil {
+		return nil, Truth{}, err
+	}
+	d, truth, err := embedded(&Dataset{Name: "emoji", Domains: emoji.Domains(), Classes: emoji.Classes()}, files, paths, emojiConcept, opts)
+	if err == nil {
+		d.source.(*fileSource).kept = func(id string) digest { return sums[id] }
+	}
+	return d, truth, err
 }
 
 // embedded fills in d from files whose paths are domain/class/name. Unless opts has groups, the split is

@@ -1,6 +1,8 @@
 package datasets
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"path"
 	"testing"
 
@@ -106,5 +108,23 @@ func TestEmojiFeatures(t *testing.T) {
 	m := fatal.Get(d.Image(0))(t)
 	if m.Width != emoji.Size {
 		t.Errorf("the picture of %s is %d pixels wide, want %d", d.Examples[0].ID, m.Width, emoji.Size)
+	}
+}
+
+// Committed records name the pixels as they were before the files were compressed again.
+func TestEmojiDigest(t *testing.T) {
+	d, _ := fatal.Get2(Emoji(Options{}))(t)
+	const recorded = "504c5f047e455f78f84242073e72fbbb1f3d7144147046ec96defa528dd11d67" // finetune-emoji-64
+	if got := fatal.Get(ImagesDigest(t.Context(), d, emoji.Size, t.TempDir()))(t); got != recorded {
+		t.Errorf("the images are %s, want %s", got, recorded)
+	}
+	// The SHA-256 of all pixels, as the first files gave them.
+	h := sha256.New()
+	for i := range d.Examples {
+		h.Write(fatal.Get(d.Image(i))(t).Pix)
+	}
+	const pixels = "086226de1cdc73139b514e879e633f7147aacf76cf0860c243e3ad23edbd0339"
+	if got := fmt.Sprintf("%x", h.Sum(nil)); got != pixels {
+		t.Errorf("the pixels are %s, want %s", got, pixels)
 	}
 }

@@ -39,6 +39,8 @@ type fileSource struct {
 	// use.
 	known atomic.Pointer[knownIndex]
 	seen  seen
+	// kept returns the digest of an image whose file was compressed again without loss, if not nil.
+	kept func(id string) digest
 }
 
 // knownIndex is an index and the path that it was read from.
@@ -65,7 +67,15 @@ func (s *fileSource) digest(i int) (digest, error) {
 	if err != nil {
 		return digest{}, err
 	}
-	return contentDigest(b), nil
+	return s.digestOf(i, b), nil
+}
+
+// digestOf returns the digest of an image whose file is b.
+func (s *fileSource) digestOf(i int, b []byte) digest {
+	if s.kept != nil {
+		return s.kept(s.d.Examples[i].ID)
+	}
+	return contentDigest(b)
 }
 
 // contentDigest names the pixels of a file: its content, and for formats that were
@@ -95,7 +105,7 @@ func (s *fileSource) read(ctx context.Context, i, view int) (*rgb.Image, digest,
 	if err == nil {
 		s.seen.note(i, facts)
 	}
-	return m, contentDigest(b), err
+	return m, s.digestOf(i, b), err
 }
 
 // assemble sorts the entries and makes them a data set over fsys.

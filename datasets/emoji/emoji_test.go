@@ -17,10 +17,10 @@ func TestArchives(t *testing.T) {
 	decoder := fatal.Get(zstd.NewReader(nil))(t)
 	defer decoder.Close()
 	for domain, want := range map[string]string{
-		"fluent":   "f275d0392d24464284017dca917cfad35bdb39704e9e6b5f07f53dbd7c1310fa",
-		"noto":     "226f65fbda7c729e96a5bfd0fce27fb7fa200626782cba3d233c27d2b6f8c7cc",
-		"openmoji": "d8588136464ace39eb4989946979a71398538ee71abd1803a126e10dc448c31f",
-		"twemoji":  "c665a1013e5436439acbb009ae9800d1be141ff4876de1770f5e7e89a9b2c8f3",
+		"fluent":   "8b704dc92a3ba54a8f7124fd575f0b28ca52db63530af72b79c942d4d0ffcf3d",
+		"noto":     "b885c7662f2693fbd37a03fb0d24e5b88f9a45971378200e515d10880e1f7426",
+		"openmoji": "b14c6471fbb1ece74edc1a06c2736a5e4488ca8f830d755008d824a89338d61f",
+		"twemoji":  "295ad6a15caafcff788a775ba329f21ba0be28af763d4e13a69f8384e439311b",
 	} {
 		data := fatal.Get(decoder.DecodeAll(fatal.Get(archives.ReadFile(domain+".zip.zst"))(t), nil))(t)
 		if got := fmt.Sprintf("%x", sha256.Sum256(data)); got != want {

@@ -2,6 +2,7 @@
 // each artist, and resvg, which rasterises SVG:
 //
 //	cd scripts/lab && npm ci --prefix emoji && go run ./emoji
+//	python3 emoji/repack.py ../../datasets/emoji/{fluent,noto,openmoji,twemoji}.zip
 //	zstd --ultra -22 --rm ../../datasets/emoji/*.zip
 //
 // A test of package datasets/emoji has the archives' digests. The features of EfficientNet-Lite0
