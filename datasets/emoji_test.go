@@ -83,34 +83,6 @@ func TestEmojiImages(t *testing.T) {
 	}
 }
 
-// The features that scripts/demo.sh uses are of the embedded images: IDs, classes and domains are
-// the same, and each image can be shown.
-func TestEmojiFeatures(t *testing.T) {
-	images, truth := fatal.Get2(Open("emoji", "", Options{}))(t)
-	d, labels := fatal.Get2(Open("features", "emoji/lite0.npz", Options{}))(t)
-	f, _ := d.Features()
-	t.Cleanup(func() { f.Close() })
-	if d.Len() != images.Len() || f.Dim != 1280 || len(f.Views) != 1 {
-		t.Fatalf("%d vectors of %d views of %d features, want %d of one view of 1280", d.Len(), len(f.Views), f.Dim, images.Len())
-	}
-	for i, e := range d.Examples {
-		k, ok := images.Index(e.ID)
-		if !ok {
-			t.Fatalf("%s is no image of emoji", e.ID)
-		}
-		if got, want := d.Classes[labels.Class(i)], images.Classes[truth.Class(k)]; got != want {
-			t.Errorf("%s: class %s, want %s", e.ID, got, want)
-		}
-		if got, want := d.Domains[e.Domain], images.Domains[images.Examples[k].Domain]; got != want {
-			t.Errorf("%s: domain %s, want %s", e.ID, got, want)
-		}
-	}
-	m := fatal.Get(d.Image(0))(t)
-	if m.Width != emoji.Size {
-		t.Errorf("the picture of %s is %d pixels wide, want %d", d.Examples[0].ID, m.Width, emoji.Size)
-	}
-}
-
 // Committed records name the pixels as they were before the files were compressed again.
 func TestEmojiDigest(t *testing.T) {
 	d, _ := fatal.Get2(Emoji(Options{}))(t)
