@@ -65,6 +65,22 @@ install() {
 	fi
 }
 
+# figures drops the pages that a cell shows beside a figure. Where scripts do not run, as on GitHub, a page
+# would hide the figure by a long table, and it is a megabyte. A cell that is executed shows it again.
+figures() {
+	python3 - "$1" <<-'END'
+		import json, sys
+		with open(sys.argv[1], encoding="utf-8") as f:
+		    notebook = json.load(f)
+		for cell in notebook["cells"]:
+		    for output in cell.get("outputs", []):
+		        if "image/png" in output.get("data", {}):
+		            output["data"].pop("text/html", None)
+		with open(sys.argv[1], "w", encoding="utf-8") as f:
+		    f.write(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n")
+	END
+}
+
 # execute executes the notebooks whose names begin with the arguments.
 execute() {
 	if [ -n "${LEDG_QUICK:-}" ]; then
@@ -85,6 +101,7 @@ execute() {
 		for file in notebooks/"$prefix"*.ipynb; do
 			jupyter nbconvert --to notebook --execute --inplace --ExecutePreprocessor.timeout=-1 \
 				--ExecutePreprocessor.startup_timeout=300 --ExecutePreprocessor.record_timing=False "$file"
+			figures "$file"
 		done
 	done
 	go test ./notebooks -count=1 -run TestCommitted
