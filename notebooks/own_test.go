@@ -57,16 +57,8 @@ func TestOwnCode(t *testing.T) {
 	} {
 		sources = append(sources, change, ownTrain)
 	}
-	var cells []map[string]any
-	for _, s := range sources {
-		cells = append(cells, map[string]any{"cell_type": "code", "metadata": map[string]any{}, "execution_count": nil, "outputs": []any{}, "source": s})
-	}
-	data := fatal.Get(json.Marshal(map[string]any{
-		"cells": cells, "nbformat": 4, "nbformat_minor": 4,
-		"metadata": map[string]any{"kernelspec": map[string]any{"name": "gonb", "language": "go", "display_name": "Go"}},
-	}))(t)
 	runs := t.TempDir()
-	done := execute(t, data, runs)
+	done := execute(t, notebookOf(t, sources), runs)
 	for _, p := range done.problems() {
 		t.Error(p)
 	}
@@ -91,4 +83,63 @@ func TestOwnCode(t *testing.T) {
 	if list, err := filepath.Glob(filepath.Join(runs, "own", "*")); err != nil || len(list) != 3 {
 		t.Errorf("runs %q, %v, want 3", list, err)
 	}
+}
+
+// A declaration that fails its check, imports without a dot and a run that fails leave later cells as they are.
+func TestGoesOn(t *testing.T) {
+	needJupyter(t)
+	const small = `nb.Set("data.pool_share", 0.5)`
+	sources := []string{
+		ownImports,
+		"var Fragile = nb.Strategy(\"fragile\", func(c nb.Pool) []float64 { return nil })",
+		"import (\n\t\"github.com/gomlx/gomlx/core/graph\"\n\t\"github.com/ledg-go/ledg/ceg/objective\"\n)\n\n" + `var BadShape = nb.Objective("bad-shape", func(s nb.Step) {
+	f := s.Forward(objective.Backbone, objective.View{Images: s.In("x_weak")})
+	loss := objective.CrossEntropy(s.Head(objective.ClassHead, f[0]), s.In("y"))
+	s.Minimise("total", graph.ReduceAllMean(graph.Add(loss, s.In("y"))), objective.Backbone, objective.ClassHead)
+}, "x_weak", "y")`,
+		"var Pow, Mean = 1.0, 2.0",
+		"%%\nfmt.Println(filepath.Base(nb.Train(\"own\", \"uniform-ce\", " + small + ")), Pow, Mean)",
+		"%%\nnb.Train(\"own\", Fragile+\"-ce\")",
+		"%%\nnb.Compare(nb.Grid(\"own\", []string{BadShape, \"uniform-ce\"}, nil, []string{\"photo\"}, 2, " + small + ")...)",
+		"%rm Fragile",
+		"%%\nfmt.Println(Pow)",
+	}
+	done := execute(t, notebookOf(t, sources), t.TempDir())
+	for i, want := range map[int][]string{
+		1: {"Note: ", "Cell [2] Line 1", "%rm Fragile"},
+		4: {"glyphs-photo-", " 1 2"},
+		5: {"fragile: on 12 random candidates", "%rm Fragile"},
+		6: {"Failed: bad-shape, target photo, seed 1", "Cell [3] Line 9", "uniform"},
+		8: {"1"},
+	} {
+		text, failed := done.Cells[i].text(), false
+		for _, o := range done.Cells[i].Outputs {
+			failed = failed || o.Type == "error"
+			text += joined(o.Data["text/markdown"])
+		}
+		for _, part := range want {
+			if !strings.Contains(text, part) {
+				t.Errorf("cell %d shows %q, want %q", i, text, part)
+			}
+		}
+		if failed != (i == 5) {
+			t.Errorf("cell %d ends with an error: %v", i, failed)
+		}
+		if i == 8 && strings.Contains(text, "Note: ") {
+			t.Errorf("after %%rm the cell shows %q", text)
+		}
+	}
+}
+
+// notebookOf is a notebook of Go cells.
+func notebookOf(t *testing.T, sources []string) []byte {
+	t.Helper()
+	var cells []map[string]any
+	for _, s := range sources {
+		cells = append(cells, map[string]any{"cell_type": "code", "metadata": map[string]any{}, "execution_count": nil, "outputs": []any{}, "source": s})
+	}
+	return fatal.Get(json.Marshal(map[string]any{
+		"cells": cells, "nbformat": 4, "nbformat_minor": 4,
+		"metadata": map[string]any{"kernelspec": map[string]any{"name": "gonb", "language": "go", "display_name": "Go"}},
+	}))(t)
 }

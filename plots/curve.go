@@ -269,12 +269,12 @@ type drawn struct {
 	theme              Theme
 }
 
-// enough is the smallest number of runs for which a band is drawn. Fewer runs are drawn as points:
-// a Student-t interval of three runs is 4.3 standard errors to each side.
-const enough = 5
+// enough is the smallest number of runs for which a band is drawn.
+func (t Theme) enough() int { return cmp.Or(t.BandFrom, 5) }
 
 func (l *looks) draw(c Curve, markers bool) drawn {
 	d := drawn{look: l.of(c.title()), markers: markers, theme: l.theme, queried: c.Queried}
+	enough := l.theme.enough()
 	for _, p := range c.Points {
 		mean, low, high := l.theme.Band.interval(p.Values)
 		if len(p.Values) < enough {

@@ -241,7 +241,7 @@ func (t Theme) note(bands bool, band string, curves []Curve) string {
 	if least < most {
 		note = fmt.Sprintf("Mean of n = %d to %d runs", least, most)
 	}
-	if bands && t.Band != None {
+	if enough := t.enough(); bands && t.Band != None {
 		switch {
 		case most < enough:
 			note += ", shown as points"

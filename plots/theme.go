@@ -42,8 +42,11 @@ type Theme struct {
 	// Text writes texts as text in SVG and PDF, to be selected and searched, with their fonts.
 	// Otherwise they are outlines. In PDF, bold texts and characters beyond ASCII stay outlines.
 	Text bool
-	// Band is what the bands of curves show.
-	Band Band
+	// Band is what the bands of curves show, and BandFrom the smallest number of runs for which one is drawn; 0
+	// means 5. Fewer runs are drawn as points: a Student-t interval of three runs is 4.3 standard errors to each
+	// side.
+	Band     Band
+	BandFrom int
 	// ColumnWidth and PageWidth are the widths of figures.
 	ColumnWidth, PageWidth vg.Length
 }

@@ -65,12 +65,7 @@ func around(path string) (list []string) {
 
 // similar returns the path or hyperparameter that a mistyped name may mean, "" if none is close.
 func similar(name string) (path string) {
-	best := 1 + min(2, (len(name)+1)/3) // fewer edits than this
-	try := func(candidate, of string) {
-		if d := edits(strings.ToLower(name), strings.ToLower(candidate)); d < best {
-			best, path = d, of
-		}
-	}
+	try := nearest(name, &path)
 	_, end, nested := strings.Cut(name, ".")
 	for _, s := range table {
 		try(s.Path, s.Path)
@@ -85,6 +80,16 @@ func similar(name string) (path string) {
 		try(p.Name, p.Name)
 	}
 	return path
+}
+
+// nearest returns a function that tries candidates, and sets found to what the closest one so far means.
+func nearest(name string, found *string) (try func(candidate, of string)) {
+	best := 1 + min(2, (len(name)+1)/3) // fewer edits than this
+	return func(candidate, of string) {
+		if d := edits(strings.ToLower(name), strings.ToLower(candidate)); d < best {
+			best, *found = d, of
+		}
+	}
 }
 
 // edits is the number of insertions, deletions, substitutions and transpositions of neighbours
@@ -119,7 +124,7 @@ func (s *Spec) fields() map[string]any {
 		"data.dataset": &s.Dataset, "data.target": &s.Target, "method": &s.Method, "exploration.strategy": &s.Strategy,
 		"generalization.objective": &s.Objective, "preset": &s.Preset, "schedule.timing": &s.Timing,
 		"exploration.budget": &s.Budget, "schedule.epochs": &s.Epochs, "seed": &s.Seed,
-		"network.weights": &s.Weights, "generalization.style_weights": &s.StyleWeights,
+		"network.name": &s.Net, "network.width": &s.Width, "network.weights": &s.Weights, "generalization.style_weights": &s.StyleWeights,
 	}
 }
 

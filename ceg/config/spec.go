@@ -29,6 +29,9 @@ type Spec struct {
 	Budget                      string
 	Epochs                      int
 	Seed                        uint64
+	// Net and Width are the network's name and width.
+	Net   string
+	Width int
 	// Weights and StyleWeights are arguments of pretrained.Open and model.OpenStyle.
 	Weights, StyleWeights string
 	// Variant is appended to the method's name in tables.
@@ -198,6 +201,14 @@ func splitMethod(specified map[string]any) error {
 	}
 	strategy, objective, ok := SplitMethod(method)
 	if !ok {
+		near := ""
+		try := nearest(method, &near)
+		for _, m := range Methods() {
+			try(m, m)
+		}
+		if near != "" {
+			return Errorf("method", "%q: no such method; did you mean %s?", method, near)
+		}
 		return Errorf("method", "%q, want one of %s, or STRATEGY+OBJECTIVE", method, strings.Join(Methods(), ", "))
 	}
 	for path, is := range map[string]string{"exploration.strategy": strategy, "generalization.objective": objective} {

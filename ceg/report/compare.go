@@ -199,7 +199,8 @@ func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, er
 	if baseline != "" {
 		t.Columns = append(t.Columns, claimColumns(short, false)...)
 	}
-	var claims []*claim // of the rows; nil for the baseline, and without one
+	warned := map[string][]string{} // the rows of a warning
+	var claims []*claim             // of the rows; nil for the baseline, and without one
 	d := summaryNotes{Settings: names.note(runs), Minus: short, Baseline: base}
 	for _, set := range methodsBy(runs, (*RecordedRun).dataset) {
 		g := &grid{targets: distinct(set.runs, func(r *RecordedRun) string { return r.Config.Data.Target })}
@@ -243,11 +244,14 @@ func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, er
 					claims[len(claims)-1] = &claim{Difference: c}
 					d.Undecided = d.Undecided || c.HasInterval() && !c.ExcludesZero()
 					for _, w := range c.Warnings {
-						sum.Warnings = append(sum.Warnings, "difference: "+w)
+						if !slices.Contains(sum.Warnings, w) { // such as n = 2
+							sum.Warnings = append(sum.Warnings, "difference: "+w)
+						}
 					}
 				}
 				for _, w := range sum.Warnings {
-					d.Warnings = append(d.Warnings, fmt.Sprintf("%s, %s: %s.", target, r.name, w))
+					d.Warnings = append(d.Warnings, w)
+					warned[w] = append(warned[w], target+", "+r.name)
 				}
 			}
 		}
@@ -256,6 +260,17 @@ func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, er
 	if baseline != "" {
 		for i, c := range claims {
 			t.Rows[i] = append(t.Rows[i], claimCells(c, false)...)
+		}
+	}
+	d.Warnings = distinct(d.Warnings, func(w string) string { return w })
+	for i, w := range d.Warnings {
+		switch rows := warned[w]; len(rows) {
+		case 1:
+			d.Warnings[i] = rows[0] + ": " + w + "."
+		case len(t.Rows):
+			d.Warnings[i] = "All rows: " + w + "."
+		default:
+			d.Warnings[i] = w + ": " + strings.Join(rows, "; ") + "."
 		}
 	}
 	t.Notes = notes("summary", d)

@@ -108,7 +108,7 @@ func Wilson(right, n int) Interval {
 
 // Extract computes features of the images in a folder with a network that was trained on
 // ImageNet, and returns the file of features, the Root of a [Run] on the data set features.
-// The classes are needed if photos are not in class folders. Cached features are reused. In quick mode the network has random weights.
+// The classes are needed if photos are not in class folders; runs of the same cell on the file then have them. Cached features are reused. In quick mode the network has random weights.
 func Extract(root string, classes ...string) (file string) {
 	b, start := new(bar), time.Now()
 	o := photos.Options{Classes: classes, Progress: func(done, total int) {
@@ -121,12 +121,21 @@ func Extract(root string, classes ...string) (file string) {
 	}
 	o.By.Decoding = rgb.Scaled
 	o.By.Layout = Must(datasets.Recognise(os.DirFS(root), nil, classes, nil))
-	file = Must(photos.Embed(context.Background(), root, o))
+	file, err := photos.Embed(context.Background(), root, o)
+	Check(within(root, err))
+	if len(classes) > 0 {
+		if data, _ := Data(datasets.FeaturesFile, file); len(data.Classes) == 0 {
+			extracted[file] = classes
+		}
+	}
 	if b.id != "" {
 		b.text("the features of all images are computed")
 	}
 	return file
 }
+
+// extracted are the classes of files of features that have none, as a cell has named them to [Extract].
+var extracted = map[string][]string{}
 
 // patience is how long a cell computes before it shows its progress.
 const patience = 10 * time.Second

@@ -8,12 +8,14 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/study"
-	"github.com/ledg-go/ledg/datasets"
 )
 
 // Grid trains every method with every budget, on every target and with the seeds 1 to n, as
 // [Train] does, with one progress bar. Without budgets it takes the default budget, without
 // targets every domain of the data set. It returns the folders of all runs.
+//
+// When a run fails, the others go on. The cell says below them which runs failed and why, with the line of
+// your code; the folders are those of the finished runs. It ends with an error only if all runs fail.
 //
 //	dirs := nb.Grid("mine", []string{"ceg", "fixmatch"}, []string{"1%", "5%"}, nil, 3)
 func Grid(name string, methods, budgets, targets []string, n int, change ...func(*Run)) (dirs []string) {
@@ -22,11 +24,7 @@ func Grid(name string, methods, budgets, targets []string, n int, change ...func
 	}
 	if targets == nil {
 		r := newRun(methods[0], change...)
-		info, _ := datasets.Lookup(r.dataset())
-		if targets = info.Domains; targets == nil {
-			data, _ := Data(r.dataset(), r.Root)
-			targets = data.Domains
-		}
+		targets = r.domains()
 	}
 	var arms []arm
 	for _, method := range methods {
@@ -40,7 +38,8 @@ func Grid(name string, methods, budgets, targets []string, n int, change ...func
 			}
 		}
 	}
-	return trainArms(n, name, arms...)
+	defer showFailures()
+	return slices.Concat(trainArms(n, name, arms...)...)
 }
 
 // Ablate trains a method, the method without each of the parts, and without all of them, and shows
@@ -50,7 +49,8 @@ func Grid(name string, methods, budgets, targets []string, n int, change ...func
 //
 // Parts are S_u, S_r, S_d (scores of the query strategy), L_ac, L_eg, M_intra, M_inter (losses) and
 // T (the growth of the threshold), as in the paper's ablation table. Other arguments are the number of
-// seeds, by default 3, and settings as in [Train]. Unless a timing is set, it is the published one.
+// seeds, by default 3, and settings as in [Train]. A part without which no setting changes, or none with an
+// effect, is an error. Unless a timing is set, a method's is the published one; a preset has its own.
 func Ablate(name, method string, parts ...any) (dirs []string) {
 	n, change := 3, []func(*Run){}
 	var without []study.Variant
@@ -67,12 +67,14 @@ func Ablate(name, method string, parts ...any) (dirs []string) {
 		}
 	}
 	change = append(change, func(r *Run) {
-		if r.Timing == "" && r.Set["schedule.timing"] == nil {
+		if r.Preset == "" && r.Timing == "" && r.Set["schedule.timing"] == nil {
 			r.Timing = config.Published
 		}
 	})
 	arms := []arm{{method, change}}
-	whole := Must(config.Resolve(newRun(method, change...).Spec))
+	base := newRun(method, change...)
+	base.needTarget()
+	whole := Must(config.Resolve(base.Spec))
 	var all []func(*Run)
 	for _, v := range without {
 		one := func(r *Run) { leaveOut(r, v, whole) }
@@ -91,7 +93,8 @@ func Ablate(name, method string, parts ...any) (dirs []string) {
 	if len(all) > 1 {
 		arms = append(arms, arm{method, append(slices.Clone(change), all...)})
 	}
-	dirs = trainArms(n, name, arms...)
+	dirs = slices.Concat(trainArms(n, name, arms...)...)
+	defer showFailures()
 	Compare(dirs...)
 	return dirs
 }

@@ -44,12 +44,15 @@ func Dots(dirs ...string) Fig {
 // TSNE shows an interactive t-SNE embedding of a run's images by its learned features,
 // including the target's. Images appear under the pointer or by the arrow keys; classes, domains
 // and query rounds can be hidden. Without scripts the static figure remains. It needs the run's
-// weights or stored coordinates.
-func TSNE(dir string) {
-	f, ctx := Must(report.OpenRun(dir)), context.Background()
-	fig, still, err := f.Map(ctx, Theme(), Options(report.FigureOptions{}))
+// weights or stored coordinates. [Save] writes the static figure to a file.
+func TSNE(dir string) Fig {
+	f, ctx, o := Must(report.OpenRun(dir)), context.Background(), Options(report.FigureOptions{})
+	end := (new(bar)).wait("t-SNE of the images' features")
+	fig, still, err := f.Map(ctx, Theme(), o)
+	end()
 	Check(err)
 	showIn("", still, map[protocol.MIMEType]any{protocol.MIMETextHTML: Must(fig.HTML(ctx, still))})
+	return Fig{func(t plots.Theme) (*plots.Grid, error) { return f.Figure(ctx, "tsne", t, o) }}
 }
 
 // Queried shows n queried images of a run, those with the highest scores, with their scores.
@@ -82,13 +85,16 @@ func reportPage(dirs ...string) string {
 	return b.String()
 }
 
-// sweepFigure draws the accuracy over the values of a setting, each with as many runs.
-func sweepFigure(method, setting string, values []float64, dirs []string) (*plots.Grid, error) {
+// sweepFigure draws the accuracy over the values of a setting, each with its runs.
+func sweepFigure(method, setting string, values []float64, of [][]string) (*plots.Grid, error) {
 	c := plots.Curve{Name: method}
 	title, note := "", ""
 	for i, x := range values {
-		n, p := len(dirs)/len(values), plots.Point{X: x}
-		for _, run := range Must(result.OpenAll(dirs[i*n : (i+1)*n]...)) {
+		if len(of[i]) == 0 { // all its runs failed
+			continue
+		}
+		p := plots.Point{X: x}
+		for _, run := range Must(result.OpenAll(of[i]...)) {
 			if !run.Result.Accuracy.Measured() {
 				return nil, fmt.Errorf("%s: %w", run.Path, result.ErrNoTarget)
 			}

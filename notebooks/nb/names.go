@@ -42,9 +42,13 @@ type (
 // of features; glyphs need none.
 func Data(name, root string) (*Dataset, Truth) {
 	d, truth, err := datasets.Open(name, root, datasets.Options{})
-	Check(err)
+	Check(within(root, err))
 	return d, truth
 }
+
+// Emoji is the file of features of the data set emoji that ledg comes with, the Root of a [Run] on the data set
+// features.
+func Emoji() string { return committed("..", "datasets", "emoji", "lite0.npz") }
 
 // Describe prints how many images of each class and domain a data set has.
 func Describe(name, root string) {

@@ -11,7 +11,7 @@
 // Each cell is a program of its own, so values do not survive it. Results are in the runs'
 // folders: the next cell reads them from there, or repeats the call, which finds the finished
 // run. An error ends the cell with one line; outside a notebook it is a panic, and nothing is
-// shown.
+// shown. Of several runs all others go on when one fails; see [Grid].
 package nb
 
 import (
@@ -37,8 +37,12 @@ func Must[T any](v T, err error) T {
 
 // Check ends the cell with the error, if there is one.
 func Check(err error) {
-	switch {
-	case err == nil:
+	if err == nil {
+		return
+	}
+	switch err = explained(err); {
+	case attempts > 0:
+		panic(ended{err})
 	case gonbui.IsNotebook:
 		gonbui.Sync() // what was shown before
 		fmt.Fprintln(os.Stderr, strings.Join(strings.Fields(err.Error()), " "))
@@ -70,8 +74,9 @@ func inRepository() bool {
 	return err == nil
 }
 
-// Band is what the bands of curves show in a cell's figures: nb.Band = nb.SD.
-var Band = CI
+// Band is what the bands of curves show in a cell's figures: nb.Band = nb.SD. By default it is CI, from five
+// runs on. A band that is set is shown from three runs on.
+var Band plots.Band
 
 // The values of [Band]: 95% Student-t interval, standard deviation, standard error, no band.
 const (
@@ -83,8 +88,15 @@ const (
 
 // Theme returns the theme of the notebooks' figures, with [Band].
 func Theme() plots.Theme {
-	t := plots.Screen()
-	t.Band, t.Arms = Band, report.Looks()
+	return looks(plots.Screen())
+}
+
+// looks is a theme with what all figures of cells share.
+func looks(t plots.Theme) plots.Theme {
+	t.Arms = report.Looks()
+	if t.Band = Band; Band != "" {
+		t.BandFrom = 3
+	}
 	return t
 }
 

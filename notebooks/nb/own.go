@@ -1,8 +1,9 @@
 package nb
 
 import (
-	"fmt"
 	"strings"
+
+	"github.com/janpfeifer/gonb/gonbui"
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/objective"
@@ -33,33 +34,31 @@ type Step = objective.Step
 // constant or variable of the notebook that it uses, [Train] trains a new run. Other cells do not
 // count. A variable that it reads and that a cell assigns is an error, as its value is not source:
 // write a function of the value that returns the strategy, and register one name for each value. For strategies that are not a scoring function, see active.Register.
+//
+// In a notebook, an error of the declaration is a note in every cell until the declaration is corrected, or removed
+// with %rm and the variable's name. It ends only cells that use the strategy.
 func Strategy(name string, score func(c Pool) []float64) string {
-	registered(active.RegisterFunc(name, score))
-	return name
+	return registered(name, active.RegisterFunc(name, score), gonbui.IsNotebook)
 }
 
 // Objective registers a training objective and returns its name, as [Strategy] does. step builds
 // the graph of a training step from the inputs, which are named as in [objective.Named]:
 //
 //	var Supervised = nb.Objective("supervised", func(s nb.Step) {
-//		f := s.Forward(Backbone, View{Images: s.In("x_weak")})
-//		loss := ReduceAllMean(CrossEntropy(s.Head(ClassHead, f[0]), s.In("y")))
-//		s.Minimise("total", loss, Backbone, ClassHead)
+//		f := s.Forward(objective.Backbone, objective.View{Images: s.In("x_weak")})
+//		loss := graph.ReduceAllMean(objective.CrossEntropy(s.Head(objective.ClassHead, f[0]), s.In("y")))
+//		s.Minimise("total", loss, objective.Backbone, objective.ClassHead)
 //	}, "x_weak", "y")
 //
-// The example needs two imports, of ledg/ceg/objective and of gomlx/core/graph, both with a dot.
+// The example needs two imports in its cell, ledg/ceg/objective and gomlx/core/graph. With a dot before them
+// their names are shorter, and taken for the rest of the notebook: no later cell can declare a Pow.
 // For an objective with more networks or random numbers, see objective.Register.
 func Objective(name string, step func(s Step), inputs ...string) string {
-	registered(objective.Register(objective.Objective{Name: name, Inputs: Must(objective.Named(inputs...)), Step: step}))
-	return name
-}
-
-// registered ends the cell with an error of a registration.
-func registered(err error) {
-	if err != nil && strings.HasSuffix(err.Error(), "choose another") {
-		err = fmt.Errorf("%w. In a notebook, declare it once, as in: var Mine = nb.Strategy(...)", err)
+	named, err := objective.Named(inputs...)
+	if err == nil {
+		err = objective.Register(objective.Objective{Name: name, Inputs: named, Step: step})
 	}
-	Check(err)
+	return registered(name, err, gonbui.IsNotebook)
 }
 
 // Strategies lists the query strategies below a summary that opens the list: what each queries, and its

@@ -6,6 +6,7 @@ import (
 	"html"
 	"math"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/janpfeifer/gonb/gonbui"
@@ -68,6 +69,28 @@ func (b *bar) text(text string) {
 	if gonbui.IsNotebook {
 		gonbui.UpdateHTML(b.place(), "<p>"+html.EscapeString(text)+"</p>")
 		gonbui.Sync()
+	}
+}
+
+// wait shows how many seconds something takes, until end is called.
+func (b *bar) wait(what string) (end func()) {
+	start, stop := time.Now(), make(chan struct{})
+	var shown sync.WaitGroup
+	shown.Go(func() {
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				b.text(fmt.Sprintf("%s: %.0f s", what, time.Since(start).Seconds()))
+			case <-stop:
+				return
+			}
+		}
+	})
+	return func() {
+		close(stop)
+		shown.Wait()
 	}
 }
 

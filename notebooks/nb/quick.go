@@ -111,12 +111,17 @@ func PaperRecords(names ...string) *report.Folder {
 	return Must(report.Open(filepath.Dir(list[0]), stored...))
 }
 
-// MustFinish returns a study's report; see Check for the error of a run that failed.
+// MustFinish returns a study's report, and shows the runs that failed. It ends the cell if none is finished; see
+// Check.
 func MustFinish(r study.Report, err error) study.Report {
 	Check(err)
-	if len(r.Failed) > 0 {
+	if len(r.Failed) > 0 && len(r.Finished) == 0 {
 		Check(fmt.Errorf("%s: %w", r.Failed[0].Run.Dir, r.Failed[0].Err))
 	}
+	for _, f := range r.Failed {
+		failures = append(failures, failure{f.Run.Config.Method, f.Run.Config.Data.Target, f.Run.Dir, f.Run.Config.Seed, located(f.Err)})
+	}
+	showFailures()
 	return r
 }
 

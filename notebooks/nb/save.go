@@ -6,7 +6,6 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
-	"github.com/ledg-go/ledg/ceg/report"
 	"github.com/ledg-go/ledg/plots"
 )
 
@@ -28,8 +27,8 @@ func showFig(draw func(t plots.Theme) (*plots.Grid, error)) Fig {
 // Texts in .pdf and .svg can be selected and searched; in .pdf without titles and Greek letters. Without other settings, a figure is 3.3 inches
 // wide, or 6.9 with several columns of panels, and labels have 7.5 points.
 func Save(f Fig, file string, look ...func(*plots.Theme)) {
-	t := plots.Print()
-	t.Band, t.Text, t.Arms = Band, true, report.Looks()
+	t := looks(plots.Print())
+	t.Text = true
 	for _, l := range look {
 		l(&t)
 	}

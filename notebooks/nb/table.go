@@ -52,9 +52,14 @@ func tableText(t *result.Table) string {
 	method, average := t.Column("method"), t.Column("average")
 	wide := len(t.Columns) > 9 && method >= 0 && average >= 0
 	hidden := func(i int) bool { return t.Columns[i].Name == report.PValues || wide && method < i && i < average }
+	said := func(i int) bool {
+		return slices.ContainsFunc(t.Rows, func(r []result.Cell) bool { return r[i].Text != "" })
+	}
 	shown, more := t.Pick(func(i int) bool { return !hidden(i) }), &result.Table{}
-	if len(shown.Columns) < len(t.Columns) {
-		more = t.Pick(func(i int) bool { return hidden(i) || slices.Contains([]string{"method", "budget"}, t.Columns[i].Name) })
+	if slices.ContainsFunc(t.Columns, func(c result.Column) bool { i := t.Column(c.Name); return hidden(i) && said(i) }) {
+		more = t.Pick(func(i int) bool {
+			return hidden(i) && said(i) || slices.Contains([]string{"target", "method", "budget"}, t.Columns[i].Name)
+		})
 		more.Title = ""
 	}
 	shown.Notes = slices.Clone(t.Notes)
@@ -65,7 +70,9 @@ func tableText(t *result.Table) string {
 		shown.Notes = append(shown.Notes, "Bold: the highest mean of a column; it does not mean significant.")
 	}
 	if more.Notes = nil; len(shown.Notes) > 4 {
-		kept := func(n string) bool { return strings.HasPrefix(n, report.SettingsNote) }
+		kept := func(n string) bool {
+			return strings.HasPrefix(n, report.SettingsNote) || strings.HasPrefix(n, failedNotes)
+		}
 		more.Notes = slices.DeleteFunc(slices.Clone(shown.Notes), kept)
 		shown.Notes = slices.DeleteFunc(shown.Notes, func(n string) bool { return !kept(n) })
 	}
@@ -117,11 +124,17 @@ func Compare(dirs ...string) (tables []*result.Table) {
 		list := Must(report.Compare(g.dirs, report.CompareOptions{}))
 		t := list[0].Pick(func(i int) bool { return !slices.Contains([]string{"run", "seconds"}, list[0].Columns[i].Name) }) // which are of this machine
 		if len(list) > 1 {
-			first := list[1].Rows[0][list[1].Column("method")].Text
-			t = Must(report.Compare(g.dirs, report.CompareOptions{Baseline: first}))[1]
+			t = list[1]
+			method := func(r []result.Cell) string { return r[t.Column("method")].Text }
+			if first := method(t.Rows[0]); slices.ContainsFunc(t.Rows, func(r []result.Cell) bool { return method(r) != first }) {
+				t = Must(report.Compare(g.dirs, report.CompareOptions{Baseline: first}))[1]
+			}
 		}
 		if len(groups) > 1 {
 			t.Title += ", budget " + g.budget
+		}
+		if note := failedNote(); note != "" {
+			t.Notes = append(t.Notes, note)
 		}
 		tables = append(tables, Table(t, nil))
 	}

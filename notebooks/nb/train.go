@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
@@ -45,30 +47,42 @@ func Set(name string, value any) func(*Run) {
 // run. A run whose labels people give (exploration.oracle = ask) ends and says how many labels it awaits.
 // The same call resumes it.
 func Train(name, method string, change ...func(*Run)) (dir string) {
-	return (&bar{runs: 1}).train(name, method, change...)
+	dir, f := (&bar{runs: 1}).train(name, method, change...)
+	Check(f.err)
+	return dir
 }
 
-// train is [Train] in a bar.
-func (b *bar) train(name, method string, change ...func(*Run)) (dir string) {
+// train is [Train] in a bar. The failure has no error if there is none.
+func (b *bar) train(name, method string, change ...func(*Run)) (dir string, f failure) {
 	defer func() { b.finished++ }()
-	r := newRun(method, change...)
-	c := Config(r.Spec)
-	run, dir := findRun(name, c, r.Root)
-	if dir != "" {
-		return dir
-	}
-	o := ceg.Options{Dir: filepath.Join(Dir(name), run), Root: r.Root}
+	f.method = method
+	f.err = attempt(func() {
+		r := newRun(method, change...)
+		f.target, f.seed = specified(r.Target, r.Set["data.target"]), cmp.Or(r.Seed, 1)
+		r.needTarget()
+		c := Config(r.Spec)
+		f.run, dir = findRun(name, c, r.Root)
+		if dir == "" {
+			dir = b.trainIn(filepath.Join(Dir(name), f.run), r, c)
+		}
+	})
+	return dir, f
+}
+
+// trainIn trains a run in a folder, which it returns.
+func (b *bar) trainIn(dir string, r Run, c config.Config) string {
+	o := ceg.Options{Dir: dir, Root: r.Root}
 	words := model.WeightArgs{Weights: cmp.Or(config.NetworkFile(r.Set), specified(r.Weights, r.Set["network.weights"])), Style: specified(r.StyleWeights, r.Set["generalization.style_weights"])}
 	err := b.run(c, o, words)
 	if awaiting := new(ceg.ErrAwaitingLabels); errors.As(err, &awaiting) {
 		b.text(awaiting.Error())
-		return o.Dir
+		return dir
 	}
 	Check(err)
 	if b.runs < 2 {
-		b.end(o.Dir)
+		b.end(dir)
 	}
-	return o.Dir
+	return dir
 }
 
 // run trains a run, or resumes it.
@@ -90,7 +104,8 @@ func runName(c config.Config, id examples.Identity) string {
 // run below [Dir](name) or in storedRuns, "" if there is none. Runs of older versions and committed
 // ones have names without the data's digest; their results have it.
 func findRun(name string, c config.Config, root string) (run, dir string) {
-	id := Must(examples.Identify(context.Background(), c.Data, "", result.Place{Root: root}))
+	id, err := examples.Identify(context.Background(), c.Data, "", result.Place{Root: root})
+	Check(within(root, err))
 	run = runName(c, id)
 	plain := Must(study.DirName(c))
 	for _, folder := range []string{Dir(name), storedRuns} {
@@ -123,7 +138,27 @@ func newRun(method string, change ...func(*Run)) Run {
 	if r.dataset() == datasets.Drawn {
 		r.defaultTarget()
 	}
+	if classes := extracted[r.Root]; classes != nil && r.Set["data.classes"] == nil {
+		r.Set["data.classes"] = classes
+	}
 	return r
+}
+
+// needTarget ends the cell if no target is set, and names the domains.
+func (r *Run) needTarget() {
+	if r.Target == "" && r.Set["data.target"] == nil {
+		Check(config.Errorf("data.target", "missing: the domain that is held out, one of %s, or %s", strings.Join(r.domains(), ", "), config.NoTarget))
+	}
+}
+
+// domains are those of the run's data set.
+func (r *Run) domains() []string {
+	info, _ := datasets.Lookup(r.dataset())
+	if info.Domains != nil {
+		return info.Domains
+	}
+	data, _ := Data(r.dataset(), r.Root)
+	return data.Domains
 }
 
 // dataset is the run's data set.
@@ -152,37 +187,65 @@ type arm struct {
 	change []func(*Run)
 }
 
-// trainArms trains arms with the seeds 1 to n, in quick mode to 3 at most, with one progress bar.
-func trainArms(n int, name string, arms ...arm) (dirs []string) {
+// trainArms trains arms with the seeds 1 to n, in quick mode to 3 at most, with one progress bar. It returns the
+// folders of each arm's runs. Runs that fail are in failures; it is an error if all do.
+func trainArms(n int, name string, arms ...arm) (dirs [][]string) {
 	if IsQuick() {
 		n = min(n, 3)
 	}
 	b := &bar{runs: len(arms) * n}
+	var failed []failure
 	for _, a := range arms {
+		var finished []string
 		for seed := range uint64(n) {
-			dirs = append(dirs, b.train(name, a.method, append(slices.Clone(a.change), func(r *Run) { r.Seed = seed + 1 })...))
+			dir, f := b.train(name, a.method, append(slices.Clone(a.change), func(r *Run) { r.Seed = seed + 1 })...)
+			if f.err != nil {
+				failed = append(failed, f)
+				continue
+			}
+			finished = append(finished, dir)
 		}
+		dirs = append(dirs, finished)
 	}
-	if b.id != "" && b.runs > 1 {
+	switch {
+	case len(failed) == b.runs && b.runs > 1:
+		Check(fmt.Errorf("all %d runs failed; the first, %s: %w", b.runs, failed[0].label(), failed[0].err))
+	case len(failed) == b.runs && b.runs > 0:
+		Check(failed[0].err)
+	case b.id != "" && b.runs > 1 && failed == nil:
 		b.text(fmt.Sprintf("%d runs are finished", b.runs))
+	case b.runs > 1 && failed != nil:
+		b.text(fmt.Sprintf("%d of %d runs are finished, %d failed", b.runs-len(failed), b.runs, len(failed)))
 	}
+	failures = append(failures, failed...)
 	return dirs
 }
 
-// Seeds calls [Train] for the seeds 1 to n, with one progress bar; in quick mode, to 3 at most.
+// Seeds calls [Train] for the seeds 1 to n, with one progress bar; in quick mode, to 3 at most. When a run
+// fails, the others go on; see [Grid].
 func Seeds(n int, name, method string, change ...func(*Run)) (dirs []string) {
-	return trainArms(n, name, arm{method, change})
+	defer showFailures()
+	return slices.Concat(trainArms(n, name, arm{method, change})...)
 }
 
 // Sweep calls [Seeds] for each value of a setting, the baseline of differences first, and plots the target accuracy at the last
-// epoch. It returns the folders of all runs.
-func Sweep(name, method, setting string, values []float64, seeds int, change ...func(*Run)) (dirs []string) {
+// epoch: a curve over numbers, and [Dots] of texts or booleans. It returns the folders of all runs.
+func Sweep[T any](name, method, setting string, values []T, seeds int, change ...func(*Run)) (dirs []string) {
 	var arms []arm
+	var numbers []float64
 	for _, v := range values {
 		arms = append(arms, arm{method, append(slices.Clone(change), Set(setting, v))})
+		if x, err := strconv.ParseFloat(fmt.Sprint(v), 64); err == nil {
+			numbers = append(numbers, x)
+		}
 	}
-	dirs = trainArms(seeds, name, arms...)
-	Show(sweepFigure(method, setting, values, dirs))
+	of := trainArms(seeds, name, arms...)
+	defer showFailures()
+	if dirs = slices.Concat(of...); len(numbers) < len(values) {
+		Dots(dirs...)
+		return dirs
+	}
+	Show(sweepFigure(method, setting, numbers, of))
 	return dirs
 }
 

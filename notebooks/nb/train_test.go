@@ -59,7 +59,7 @@ func TestTrain(t *testing.T) {
 	if !slices.Equal(dirs, []string{first, other}) {
 		t.Errorf("the sweep's runs are %q, want %q", dirs, []string{first, other})
 	}
-	g, err := sweepFigure("ceg", "gamma1", []float64{3, 0}, []string{first, other})
+	g, err := sweepFigure("ceg", "gamma1", []float64{3, 0}, [][]string{{first}, {other}})
 	if err != nil || g.Panels[0].Plot.X.Label.Text != "γ_{1} (representativeness)" {
 		t.Errorf("%+v, %v", g, err)
 	}
@@ -67,7 +67,7 @@ func TestTrain(t *testing.T) {
 		t.Errorf("the page is %.200s", text)
 	}
 	for want, f := range map[string]func(){
-		`"cge", want one of`:                    func() { Train("mine", "cge") },
+		"did you mean ceg?":                     func() { Train("mine", "cge") },
 		"exploration.gama1: no such setting":    func() { Train("mine", "ceg", Set("exploration.gama1", 1)) },
 		"domain":                                func() { Train("mine", "ceg", Set("data.target", "moon")) },
 		filepath.Join(Dir("mine"), "not-there"): func() { Compare(filepath.Join(Dir("mine"), "not-there")) },

@@ -208,7 +208,7 @@ func TestTrainErrors(t *testing.T) {
 		{"no config", []string{"train", "--config", "x/config.json"}, 1, "--config x/config.json: open config.json: no such file"},
 		{"other weights", []string{"train", "--config", config, "--weights", weights}, 2, "--weights: the run began with none, these are tiny.safetensors"},
 		{"unknown target", []string{"train", "--target", "oil"}, 2, `--target: data set glyphs has no domain "oil"; it has cartoon, photo, print, sketch`},
-		{"unknown method", tiny("x", "--method", "cge"), 2, `--method: "cge", want one of ceg`},
+		{"unknown method", tiny("x", "--method", "cge"), 2, `--method: "cge": no such method; did you mean ceg?`},
 		{"unknown backend", tiny("x", "--backend", "tpu"), 2, "tpu"},
 		{"no epochs", tiny("x", "--epochs", "0"), 2, "--epochs: 0, want at least 1"},
 		{"width of imagenet", tiny("x", "--net", "resnet18", "--weights", "imagenet"), 2, `--width 4 and --weights "imagenet" contradict each other`},
