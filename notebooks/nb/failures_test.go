@@ -104,7 +104,7 @@ func TestBroken(t *testing.T) {
 	own := func() string { return registered("ceg", errors.New("the name is taken: choose another"), true) }()
 	Train("mine", "uniform-ce")
 	for method, want := range map[string]string{
-		Fragile + "-ce": "fragile: NaN, at ", "uniform+" + Fragile: "remove it with %rm Fragile", own: "choose another",
+		Fragile + "-ce": "fragile: NaN, at ", "uniform+" + Fragile: "remove it with %rm ", own: "choose another",
 	} {
 		if text := panics(t, func() { Train("mine", method) }); !strings.Contains(text, want) {
 			t.Errorf("%s: error %q, want %q", method, text, want)
@@ -141,7 +141,7 @@ func TestDataErrors(t *testing.T) {
 	})
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	file := Extract(flat, "zero", "one")
-	dir := Train("mine", "logistic", of(file, "photo"), Set("budget", "2"), Set("exploration.oracle", "ask"))
+	dir := Train("mine", "logistic", of(file, "photo"), Set("budget", "4"), Set("exploration.oracle", "ask"))
 	if run := Must(result.OpenRun(dir)); !slices.Equal(run.Config.Data.Classes, []string{"zero", "one"}) {
 		t.Errorf("classes %q", run.Config.Data.Classes)
 	}
