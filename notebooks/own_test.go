@@ -109,7 +109,7 @@ func TestGoesOn(t *testing.T) {
 		1: {"Note: ", "Cell [2] Line 1", "%rm Fragile"},
 		4: {"glyphs-photo-", " 1 2"},
 		5: {"fragile: on 12 random candidates", "%rm Fragile"},
-		6: {"Failed: bad-shape, target photo, seed 1", "Cell [3] Line 9", "uniform"},
+		6: {"Failed: bad-shape, target photo, seed 1", "Cell [3] Line 9", "Random + cross-entropy", "2 of bad-shape"},
 		8: {"1"},
 	} {
 		text, failed := done.Cells[i].text(), false

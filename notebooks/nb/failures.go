@@ -122,7 +122,7 @@ func registered(name string, err error, inNotebook bool) string {
 		name += " (not declared)"
 	}
 	broken[name] = fmt.Errorf("%w, at %s; correct its cell, or remove it with %%rm %s", err, at, remove)
-	fmt.Fprintf(os.Stderr, "Note: %s\n", oneLine([]byte(broken[name].Error())))
+	say("Note: " + broken[name].Error())
 	return name
 }
 
@@ -167,10 +167,17 @@ var stackPlace = regexp.MustCompile(`, at .+\.go:\d+$`)
 // showFailures shows the runs that failed since the last call, on stderr, where GoNB adds cells to lines.
 func showFailures() {
 	for _, line := range failureLines(failures[listed:]) {
-		fmt.Fprintln(os.Stderr, line)
+		say(line)
 	}
 	listed = len(failures)
 }
+
+// say writes a text to stderr as one line. Lines of code are below it: GoNB panics at one behind two colons.
+func say(text string) {
+	fmt.Fprintln(os.Stderr, codeLine.ReplaceAllString(oneLine([]byte(text)), "\n\t$1"))
+}
+
+var codeLine = regexp.MustCompile(`, ((?:declared )?at \S+\.go:\d+)`)
 
 // failureLines has a line for each failure of a method on a target.
 func failureLines(list []failure) (lines []string) {
@@ -185,7 +192,7 @@ func failureLines(list []failure) (lines []string) {
 			if n > 1 {
 				more = fmt.Sprintf(" (and %d more with other seeds or settings)", n-1)
 			}
-			lines = append(lines, fmt.Sprintf("Failed: %s%s: %s", f.label(), more, oneLine([]byte(f.err.Error()))))
+			lines = append(lines, fmt.Sprintf("Failed: %s%s: %s", f.label(), more, f.err))
 			delete(same, key(f))
 		}
 	}

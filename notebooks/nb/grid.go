@@ -15,7 +15,7 @@ import (
 // targets every domain of the data set. It returns the folders of all runs.
 //
 // When a run fails, the others go on. The cell says below them which runs failed and why, with the line of
-// your code; the folders are those of the finished runs. It ends with an error only if all runs fail.
+// your code. It returns the folders of the finished runs. It ends with an error only if all runs fail.
 //
 //	dirs := nb.Grid("mine", []string{"ceg", "fixmatch"}, []string{"1%", "5%"}, nil, 3)
 func Grid(name string, methods, budgets, targets []string, n int, change ...func(*Run)) (dirs []string) {

@@ -45,7 +45,7 @@ func Check(err error) {
 		panic(ended{err})
 	case gonbui.IsNotebook:
 		gonbui.Sync() // what was shown before
-		fmt.Fprintln(os.Stderr, strings.Join(strings.Fields(err.Error()), " "))
+		say(err.Error())
 		os.Exit(1)
 	default:
 		panic(err)

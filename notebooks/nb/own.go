@@ -51,7 +51,7 @@ func Strategy(name string, score func(c Pool) []float64) string {
 //	}, "x_weak", "y")
 //
 // The example needs two imports in its cell, ledg/ceg/objective and gomlx/core/graph. With a dot before them
-// their names are shorter, and taken for the rest of the notebook: no later cell can declare a Pow.
+// their names are shorter, but no later cell can declare one of them, such as Pow.
 // For an objective with more networks or random numbers, see objective.Register.
 func Objective(name string, step func(s Step), inputs ...string) string {
 	named, err := objective.Named(inputs...)
