@@ -13,6 +13,37 @@ import (
 type affinities struct {
 	n int
 	p []float32 // [n, n]
+	// panels is the number of panels at the start of p: of eight rows each, column by column.
+	panels int
+}
+
+// panel is the number of rows of a panel.
+const panel = 8
+
+// interleave turns all rows but the last n mod 8 into panels, in place, where vectors can use them.
+func (a *affinities) interleave() {
+	if !hasPanels || a.panels > 0 {
+		return
+	}
+	a.panels = a.n / panel
+	rows := make([]float32, panel*a.n)
+	for k := range a.panels {
+		to := a.p[k*panel*a.n:][:panel*a.n]
+		copy(rows, to)
+		for j := range a.n {
+			for r := range panel {
+				to[j*panel+r] = rows[r*a.n+j]
+			}
+		}
+	}
+}
+
+// at is p_ij.
+func (a *affinities) at(i, j int) float32 {
+	if k := i / panel; k < a.panels {
+		return a.p[k*panel*a.n+j*panel+i%panel]
+	}
+	return a.p[i*a.n+j]
 }
 
 // newAffinities computes p_ij = (p(j|i) + p(i|j)) / 2n for the rows of x [n, d], n at least 3.
@@ -21,7 +52,7 @@ type affinities struct {
 // 3.1). Distances are computed from differences in float32, sums in float64.
 func newAffinities(ctx context.Context, x blas32.General, perplexity float64) (*affinities, error) {
 	n := x.Rows
-	a := &affinities{n, make([]float32, n*n)}
+	a := &affinities{n: n, p: make([]float32, n*n)}
 	if err := squaredDistances(ctx, x, a.p); err != nil {
 		return nil, err
 	}

@@ -78,6 +78,7 @@ func (a *affinities) descendPhase(ctx context.Context, y [2][]float32, ph phase,
 			gains[k][i] = 1
 		}
 	}
+	a.interleave()
 	momentum, lr := float32(ph.momentum), float32(rate)
 	best, bestStep := math.MaxFloat64, 0
 	for step := range ph.steps {
@@ -130,6 +131,11 @@ func (a *affinities) gradient(ctx context.Context, y [2][]float32, exaggeration 
 	force := make([]forces, n)
 	err := parallelRows(ctx, n, 16, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
+			if i/panel < a.panels { // lo is a multiple of a panel
+				panelForces(a.p[i*n:(i+panel)*n], y[0], y[1], i, force[i:i+panel])
+				i += panel - 1
+				continue
+			}
 			force[i] = rowForces(a.p[i*n:(i+1)*n], y[0], y[1], y[0][i], y[1][i])
 		}
 	})
@@ -155,11 +161,14 @@ type forces struct {
 	weight         float64
 }
 
+// stretch is the number of points whose forces are added in float32.
+const stretch = 256
+
 // rowForces sums in float32 over stretches of 256 points and in float64 over
 // stretches.
 func rowForces(p, y0, y1 []float32, c0, c1 float32) (f forces) {
 	for len(p) > 0 {
-		m := min(256, len(p))
+		m := min(stretch, len(p))
 		z, a0, a1, r0, r1 := stretchForces(p[:m], y0[:m], y1[:m], c0, c1)
 		f.weight += float64(z)
 		f.attract[0] += float64(a0)
@@ -197,7 +206,8 @@ func (a *affinities) divergence(ctx context.Context, y [2][]float32, exaggeratio
 	err := parallelRows(ctx, n, 16, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			c0, c1 := y[0][i], y[1][i]
-			for j, p := range a.p[i*n : (i+1)*n] {
+			for j := range n {
+				p := a.at(i, j)
 				d0, d1 := float64(c0-y[0][j]), float64(c1-y[1][j])
 				w := 1 + d0*d0 + d1*d1
 				weight[i] += 1 / w

@@ -86,3 +86,28 @@ func TestBadInput(t *testing.T) {
 		t.Errorf("error %v, want context.Canceled", err)
 	}
 }
+
+// Panels give the same bits as rows.
+func TestPanels(t *testing.T) {
+	for _, n := range []int{17, 300, 523} {
+		rows := fatal.Get(newAffinities(t.Context(), gaussians(1, n, 12), 5))(t)
+		panels := &affinities{n: n, p: slices.Clone(rows.p)}
+		panels.interleave()
+		y := fatal.Get(start(gaussians(2, n, 2), 1))(t)
+		for k := range y {
+			for i := range y[k] {
+				y[k][i] *= 1e5
+			}
+		}
+		var got, want [2][]float32
+		for k := range y {
+			got[k], want[k] = make([]float32, n), make([]float32, n)
+		}
+		fatal.If(t, panels.gradient(t.Context(), y, 2, got))
+		fatal.If(t, rows.gradient(t.Context(), y, 2, want))
+		a, b := fatal.Get(panels.divergence(t.Context(), y, 2))(t), fatal.Get(rows.divergence(t.Context(), y, 2))(t)
+		if !slices.Equal(got[0], want[0]) || !slices.Equal(got[1], want[1]) || a != b {
+			t.Errorf("n = %d: panels have the gradient %v..., divergence %v; rows %v..., %v", n, got[0][:3], a, want[0][:3], b)
+		}
+	}
+}
