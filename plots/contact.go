@@ -24,8 +24,10 @@ type Score struct {
 
 // Tile is one image of a contact sheet with its caption.
 type Tile struct {
-	Image  image.Image
-	Class  string
+	Image image.Image
+	Class string
+	// Truth is the true class where Class is a prediction, to mark it right or wrong; empty for none.
+	Truth  string
 	Domain string
 	// Round is the query round and Rank the place in it, from 1; 0 means unknown.
 	Round, Rank int
@@ -105,6 +107,13 @@ type sheet struct {
 // on as many lines as they need.
 func (s sheet) caption(t Tile) []string {
 	lines := []string{t.Class, t.Domain}
+	switch t.Truth {
+	case "":
+	case t.Class:
+		lines[0] += ": right"
+	default:
+		lines = []string{t.Class + ": wrong", "is " + t.Truth, t.Domain}
+	}
 	if t.Round > 0 && t.Rank > 0 {
 		lines = append(lines, fmt.Sprintf("round %d, no. %d", t.Round, t.Rank))
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/plot"
@@ -23,6 +24,9 @@ type EmbeddingData struct {
 	// Selected are the indices of the queried examples, marked with crosses.
 	Selected []int
 }
+
+// fewKinds is the largest number of kinds of points with markers of their own; more have their names in the map.
+const fewKinds = 2 * int(shapes)
 
 // legendLimit is the largest number of names that a legend lists.
 const legendLimit = 20
@@ -88,6 +92,9 @@ func Embedding(t Theme, d EmbeddingData) (*Grid, error) {
 		s.colors, s.shapes = t.points(by.colors, len(by.names))
 		panel := Panel{Title: by.title, Plot: t.frame()}
 		panel.Plot.Add(s)
+		if n := len(by.names); n > fewKinds && n <= legendLimit {
+			panel.Plot.Add(named{s, by.names})
+		}
 		g.Aspect = s.setRanges(panel.Plot)
 		if len(by.names) <= legendLimit {
 			for k, name := range by.names {
@@ -120,7 +127,9 @@ func (t Theme) points(colors []color.Color, n int) ([]color.Color, []shape) {
 	cols := make([]color.Color, n)
 	for i := range n {
 		cols[i] = colors[i%len(colors)]
-		marks[i] = shape(i) % shapes
+		if n <= fewKinds {
+			marks[i] = shape(i)
+		}
 	}
 	return cols, marks
 }
@@ -230,6 +239,46 @@ func (s scatter) Plot(c draw.Canvas, p *plot.Plot) {
 		if sel {
 			cross{at: at(i), theme: s.theme}.draw(&c)
 		}
+	}
+}
+
+// named writes the name of each kind of points at its median, but not over another name.
+type named struct {
+	scatter
+	names []string
+}
+
+// Plot implements plot.Plotter.
+func (s named) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	sty := s.theme.bold(s.theme.NoteSize, s.theme.Ink)
+	sty.XAlign, sty.YAlign = draw.XCenter, draw.YCenter
+	var taken []vg.Rectangle
+	for k, name := range s.names {
+		var at [2][]float64
+		for i, of := range s.index {
+			if of == k {
+				at[0], at[1] = append(at[0], s.points[i][0]), append(at[1], s.points[i][1])
+			}
+		}
+		if len(at[0]) == 0 {
+			continue
+		}
+		slices.Sort(at[0])
+		slices.Sort(at[1])
+		half := vg.Point{X: sty.Width(name)/2 + 1, Y: 0.6 * s.theme.NoteSize}
+		m := vg.Point{X: x(at[0][len(at[0])/2]), Y: y(at[1][len(at[1])/2])}
+		m.X = min(max(m.X, c.Min.X+half.X), c.Max.X-half.X)
+		box := vg.Rectangle{Min: m.Sub(half), Max: m.Add(half)}
+		if slices.ContainsFunc(taken, func(r vg.Rectangle) bool {
+			return box.Min.X < r.Max.X && r.Min.X < box.Max.X && box.Min.Y < r.Max.Y && r.Min.Y < box.Max.Y
+		}) {
+			continue // the legend has it
+		}
+		taken = append(taken, box)
+		c.SetColor(fade(s.theme.Background, 0.75))
+		c.Fill(box.Path())
+		c.FillText(sty, m, name)
 	}
 }
 

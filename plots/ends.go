@@ -12,8 +12,8 @@ import (
 // labelled is the largest number of curves that are labelled at their ends; more have a legend.
 const labelled = 4
 
-// ends labels curves at their ends, to the right of the data area. A thin line joins the end of a
-// curve to a piece of its line before the label.
+// ends labels curves to the right of the data area, beside a piece of their line. A thin line joins it to the end
+// of a curve that reaches the area's edge.
 type ends struct {
 	curves []drawn
 	of     []Curve
@@ -79,7 +79,9 @@ func (e ends) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 	for _, l := range list {
 		d := e.curves[l.curve]
-		c.StrokeLine2(draw.LineStyle{Color: e.theme.Muted, Width: 0.4}, x(d.x[len(d.x)-1]), l.at, c.Max.X+4, l.y)
+		if x(d.x[len(d.x)-1]) > c.Max.X-1 { // within the data area a line would look like data
+			c.StrokeLine2(draw.LineStyle{Color: e.theme.Muted, Width: 0.4}, c.Max.X+1, l.at, c.Max.X+4, l.y)
+		}
 		c.StrokeLine2(d.look.line, c.Max.X+4, l.y, c.Max.X+endJoin, l.y)
 		sty, lines := e.style(l.curve), e.lines(l.curve)
 		for k, line := range lines {

@@ -107,7 +107,7 @@ func TestPoints(t *testing.T) {
 		seen, colours := map[look]bool{}, map[color.Color]bool{}
 		for i := range n {
 			seen[look{cols[i], marks[i]}], colours[cols[i]] = true, true
-			if n <= legendLimit && i > 0 && marks[i] == marks[i-1] {
+			if n <= fewKinds && i > 0 && marks[i] == marks[i-1] {
 				t.Errorf("of %d classes, %d and %d share a marker: in grey they look alike", n, i-1, i)
 			}
 		}

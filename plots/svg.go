@@ -2,7 +2,9 @@ package plots
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
+	"encoding/xml"
 	"fmt"
 	"io"
 	"slices"
@@ -84,7 +86,31 @@ func (c *svgText) WriteTo(w io.Writer) (int64, error) {
 		parts[i] += fmt.Sprintf(`<text xml:space="preserve" textLength="%.5g" lengthAdjust="spacingAndGlyphs" `, width.Points())
 	}
 	svg = strings.Join(parts, "")
-	const root = "xlink\">\n" // the end of the first tag
-	n, err := io.WriteString(w, strings.Replace(svg, root, root+"<defs><style>\n"+style+"</style></defs>\n", 1))
+	n, err := io.WriteString(w, strings.Replace(svg, svgRoot, svgRoot+"<defs><style>\n"+style+"</style></defs>\n", 1))
 	return int64(n), err
+}
+
+// svgRoot is the end of the first tag of an SVG.
+const svgRoot = "xlink\">\n"
+
+// described gives an SVG its title, and a description for those who do not see it: panels, axes, legend and note.
+func (g *Grid) described(svg []byte) []byte {
+	var titles, parts []string
+	for _, p := range g.Panels {
+		if titles = append(titles, p.Title); p.Plot != nil {
+			parts = append(parts, fmt.Sprintf("%s: %s over %s.", p.Title, p.Plot.Y.Label.Text, cmp.Or(p.Plot.X.Label.Text, "groups")))
+		}
+	}
+	for _, e := range g.Legend {
+		parts = append(parts, e.Name+".")
+	}
+	var b bytes.Buffer
+	write := func(tag, text string) {
+		b.WriteString("<" + tag + ">")
+		xml.EscapeText(&b, []byte(text)) // writing to memory does not fail
+		b.WriteString("</" + tag + ">\n")
+	}
+	write("title", cmp.Or(g.Title, strings.Join(titles, ", ")))
+	write("desc", strings.Join(append(parts, g.Note), " "))
+	return bytes.Replace(svg, []byte(svgRoot), append([]byte(svgRoot), b.Bytes()...), 1)
 }

@@ -131,6 +131,7 @@ const maxCurves = 5
 // seeds with all targets of the selection count, so averages are paired. A curve has several budgets unless named.
 func (s selection) budgets(panels [][]string, of value, named bool) (d plots.BudgetData, err error) {
 	d = plots.BudgetData{XLabel: "Labelled images", Ticks: map[float64]string{}, Note: s.note, Targets: make([]plots.Target, len(panels)), References: make([][]plots.Reference, len(panels))}
+	places := map[string]float64{} // labels of each budget
 	for _, a := range s.methods {
 		seeds := map[string]int{}
 		seed := func(r *RecordedRun) string { return fmt.Sprint(r.budget(), " ", r.Config.Seed) }
@@ -152,15 +153,23 @@ func (s selection) budgets(panels [][]string, of value, named bool) (d plots.Bud
 					d.References[i] = append(d.References[i], plots.Reference{Name: fmt.Sprintf("%s, %s of the labels (n = %d)", a.title, allLabels, len(values)), Y: stat.Mean(values, nil)})
 					continue
 				}
-				x, err := strconv.ParseFloat(strings.TrimSuffix(b.name, "%"), 64)
-				if s.inLabels {
-					labels, _ := b.perSeed(s.targets, func(r *RecordedRun) (float64, error) { return float64(r.Choices.LastEpoch.Labels), nil })
-					x, err = stat.Mean(labels, nil), nil
+				if places[b.name] == 0 { // of the first method, as others may have a label less
+					labels, err := b.perSeed(s.targets, func(r *RecordedRun) (float64, error) { return float64(r.Choices.LastEpoch.Labels), nil })
+					if err != nil {
+						return d, err
+					}
+					places[b.name] = stat.Mean(labels, nil)
 				}
-				if err != nil {
-					return d, err
+				x, tick := places[b.name], b.name
+				if share, ok := strings.CutSuffix(b.name, "%"); ok {
+					tick = fmt.Sprintf("%.0f\n(%s)", x, b.name)
+					if !s.inLabels {
+						if x, err = strconv.ParseFloat(share, 64); err != nil {
+							return d, err
+						}
+					}
 				}
-				c.Points, ticks[x] = append(c.Points, plots.Point{X: x, Values: values}), b.name
+				c.Points, ticks[x] = append(c.Points, plots.Point{X: x, Values: values}), tick
 			}
 			slices.SortFunc(c.Points, func(a, b plots.Point) int { return cmp.Compare(a.X, b.X) })
 			if len(c.Points) > 1 || len(c.Points) == 1 && named {
@@ -287,7 +296,40 @@ func (f *Folder) Budget(o FigureOptions) (d plots.BudgetData, err error) {
 	if err != nil {
 		return d, err
 	}
-	return s.budgets(apart(s.targets), accuracy(o.Rule), len(o.Methods) > 0)
+	if d, err = s.budgets(apart(s.targets), accuracy(o.Rule), len(o.Methods) > 0); err == nil && o.Baseline != "" {
+		var zero []plots.Reference
+		zero, err = minus(d.Targets, o.Baseline)
+		d.ValueLabel, d.References = differenceLabel, slices.Repeat([][]plots.Reference{zero}, len(d.Targets))
+	}
+	return d, err
+}
+
+const differenceLabel = "Difference in accuracy (pp)"
+
+// minus replaces the values of panels by their differences to the curve of that name, paired by place, and
+// returns the line at zero that stands for it.
+func minus(panels []plots.Target, baseline string) (zero []plots.Reference, err error) {
+	for i, t := range panels {
+		at := slices.IndexFunc(t.Curves, func(c plots.Curve) bool { return c.Name == baseline })
+		if at < 0 {
+			return nil, fmt.Errorf("%s has no row %q to subtract, name it as a method, too", t.Name, baseline)
+		}
+		base := t.Curves[at]
+		zero = []plots.Reference{{Name: cmp.Or(base.Title, base.Name)}}
+		panels[i].Curves = slices.Delete(t.Curves, at, at+1)
+		for _, c := range panels[i].Curves {
+			for _, p := range c.Points {
+				k := slices.IndexFunc(base.Points, func(b plots.Point) bool { return b.X == p.X })
+				if k < 0 || len(base.Points[k].Values) != len(p.Values) {
+					return nil, fmt.Errorf("%s on %s has other seeds than %s", c.Name, t.Name, baseline)
+				}
+				for s, v := range base.Points[k].Values {
+					p.Values[s] -= v
+				}
+			}
+		}
+	}
+	return zero, nil
 }
 
 // paperCurves are the methods of the paper's accuracy curve.
@@ -327,6 +369,10 @@ func (f *Folder) Targets(o FigureOptions) (d plots.DotsData, err error) {
 	s.title += ", " + o.Budget
 	if d, err = s.dots(apart(s.targets), TableOptions{Rule: o.Rule, SourceVal: o.SourceVal}.withDefaults().percent); o.SourceVal {
 		d.ValueLabel = "Accuracy on source validation (%)"
+	}
+	if err == nil && o.Baseline != "" {
+		d.ValueLabel = differenceLabel
+		d.References, err = minus(d.Groups, o.Baseline)
 	}
 	return d, err
 }

@@ -27,6 +27,8 @@ type FigureOptions struct {
 	// Methods are labels of runs, such as "ceg" or "ceg w/o S_u", in legend order; empty means the
 	// methods of the paper's figure that exist, or the only one.
 	Methods []string
+	// Baseline is the label of a row: budget and targets show the differences to it, paired by seed, in pp.
+	Baseline string
 	// Band is what the bands of curves show; empty means the theme's.
 	Band plots.Band
 	// Seed selects the run of a single-run figure; nil means the first finished one.

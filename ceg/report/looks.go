@@ -27,12 +27,12 @@ func Looks() (names []string) {
 	for _, s := range []string{"entropy", "badge", "ceg", "bvsb"} {
 		published(s, config.ERM)
 	}
-	upfront("maxherding", config.CEG, config.Ledg)
+	upfront("typiclust", config.FixMatch)
 	add("maxherding", "ceg", config.CEG, config.Published)
 	published("confidence", config.ERM)
 	published("coreset", config.ERM)
 	upfront("typiclust", config.CEG)
-	upfront("typiclust", config.FixMatch)
+	upfront("maxherding", config.CEG, config.Ledg)
 	for _, o := range []string{"mixmatch", "meanteacher", "ddaig", "jigen", "fact"} {
 		upfront("uniform", o)
 	}
@@ -41,11 +41,11 @@ func Looks() (names []string) {
 		upfront("uniform", o)
 	}
 	add("uniform", "ceg", config.CEG, config.Early)
-	add("uniform", "uniform", config.CEG, config.Early)
+	upfront("maxherding", "logistic")
 	upfront("maxherding", config.ERM)
 	upfront("typiclust", config.ERM)
-	upfront("uniform", "logistic")
-	upfront("maxherding", "logistic")
 	upfront("uniform", "stylematch")
+	add("uniform", "uniform", config.CEG, config.Early)
+	upfront("uniform", "logistic")
 	return names
 }

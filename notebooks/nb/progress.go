@@ -107,13 +107,14 @@ func (b *bar) end(dir string) {
 	run := Must(result.OpenRun(dir))
 	text := fmt.Sprintf("%d labels", run.Result.Labels)
 	if last := run.Result.Accuracy.LastEpoch; run.Result.Accuracy.Measured() {
-		text += fmt.Sprintf(", %.1f%% on the target after %d epochs", 100*last.TargetAccuracy, run.Result.Epochs)
+		text += fmt.Sprintf(", %.1f%% on the target", 100*last.TargetAccuracy)
 	}
 	d, ok := trainingData(run)
-	if !ok {
+	if !ok { // fitted at once
 		b.text(text)
 		return
 	}
+	text += fmt.Sprintf(" after %d epochs", run.Result.Epochs)
 	d.Note = text
 	showIn(b.place(), Must(plots.Training(Theme(), d)), map[protocol.MIMEType]any{protocol.MIMETextPlain: text})
 }

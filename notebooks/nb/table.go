@@ -202,8 +202,8 @@ func LabelSavings(d plots.BudgetData, method, other string, pool int) *result.Ta
 			spent, sign, needed := math.Floor(s.Budget*unit+up), "", math.Round(s.Worth*unit)
 			if name := d.Ticks[s.Budget]; pool > 0 {
 				picture.Ticks[spent] = fmt.Sprintf("%g (%g%%)", spent, s.Budget)
-			} else if strings.HasSuffix(name, "%") {
-				picture.Ticks[s.Budget] = fmt.Sprintf("%g (%s)", spent, name)
+			} else if strings.HasSuffix(name, "%)") {
+				picture.Ticks[spent] = name
 			}
 			switch {
 			case s.Worth < first:

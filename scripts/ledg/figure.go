@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +26,7 @@ import (
 func newFigureCommand() *cobra.Command {
 	o := report.FigureOptions{}
 	var weights ceg.Options // of runs whose weights are needed
-	var dir, runDir, out string
+	var dir, runDir, out, title string
 	var seed uint64
 	var plans []string
 	theme, band := "print", string(plots.CI)
@@ -114,6 +115,7 @@ Texts in .svg and .pdf can be selected and searched; in .pdf without titles and 
 			if err != nil {
 				return err
 			}
+			g.Title = cmp.Or(plots.Symbols(title), g.Title)
 			if g.Aside != "" {
 				fmt.Fprintln(cmd.OutOrStdout(), g.Aside)
 			}
@@ -129,6 +131,8 @@ Texts in .svg and .pdf can be selected and searched; in .pdf without titles and 
 	flags.StringVar(&theme, "theme", theme, "colours: "+strings.Join(plots.ThemeNames(), ", "))
 	flags.StringVar(&o.Dataset, "dataset", "", "data set (default the only one)")
 	flags.StringVar(&o.Preset, "preset", "", "preset (default the only one)")
+	flags.StringVar(&title, "title", "", "title above all panels, such as the message")
+	flags.StringVar(&o.Baseline, "baseline", "", "row whose accuracy budget and targets subtract")
 	flags.StringVar(&o.Budget, "budget", "", "budget of the runs (default 5%)")
 	flags.StringVar(&o.Rule, "rule", "last_epoch", "model selection: last_epoch, best_source_val or best_target")
 	flags.BoolVar(&o.SourceVal, "source-val", false, "show source validation accuracy, in the figure targets")
