@@ -21,7 +21,7 @@ const (
 	Authors Preset = "authors"
 	// Ledg is Authors with settings that source validation selected on features of PACS and on
 	// glyphs, by preregistered grids shared by CEG's training, FixMatch and cross-entropy.
-	// notebooks/results/preset.md has the results, preset-selection.md the choice. With pretrained weights
+	// notebooks/results/preset.md has the choice and the results. With pretrained weights
 	// it trains and selects initial labels as on features, which was not measured.
 	//
 	//	objective           fixmatch

@@ -23,36 +23,22 @@ const FindingsFile = "findings.yaml"
 // finding is a question, and the comparison of records that answers it.
 type finding struct {
 	Question string `yaml:"question"`
-	// Data is the data set in words; the budgets follow it.
+	// Data is the data set in words.
 	Data string `yaml:"data"`
 	// Study is a folder of records beside the file, with its Plan. Row and Baseline are labels, as on the
-	// command line. BaselineStudy is the folder of the baseline if it is another.
-	Study         string   `yaml:"study"`
-	Plan          string   `yaml:"plan"`
-	Row           string   `yaml:"row"`
-	Baseline      string   `yaml:"baseline"`
-	BaselineStudy string   `yaml:"baseline_study"`
-	Budgets       []string `yaml:"budgets"`
-	// Primary says that the plan corrects over the budgets of this comparison alone. Else the family of
-	// tests has all differences of the study to the baseline.
-	Primary bool `yaml:"primary"`
+	// command line.
+	Study    string   `yaml:"study"`
+	Plan     string   `yaml:"plan"`
+	Row      string   `yaml:"row"`
+	Baseline string   `yaml:"baseline"`
+	Budgets  []string `yaml:"budgets"`
 	// Gains is a file of accuracies before and after adaptation to a new domain, in place of Study.
-	// Its seeds share their labels, so the interval is over targets. Row is the selection.
+	// Row is the selection.
 	Gains string `yaml:"gains"`
-	// Equal says whether both sides have equal conditions, Evidence whether a plan is older than the runs.
-	Equal    string `yaml:"equal"`
-	Evidence string `yaml:"evidence"`
 }
 
-// difference is the difference between two arms at one budget.
-type difference struct {
-	budget         string
-	seeds, targets *claim
-}
-
-// Findings makes the table of findings from FindingsFile in a folder of records: a row per question
-// with the mean difference over targets at each budget, in percentage points. Its 95% Student-t interval is over seeds,
-// or over targets if all seeds share their labels. Significance is after Holm correction.
+// Findings makes the table of findings from FindingsFile in a folder of records: a row per question and budget
+// with both accuracies, and their difference in percentage points. Its unit is the target domain.
 func Findings(dir string) (*result.Table, error) {
 	path := filepath.Join(dir, FindingsFile)
 	data, err := os.ReadFile(path)
@@ -64,80 +50,33 @@ func Findings(dir string) (*result.Table, error) {
 	if err := yaml.UnmarshalWithOptions(data, &list, yaml.Strict()); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	differences := make([][]difference, len(list))
-	for i, q := range list {
-		if differences[i], err = q.compare(dir, folders); err != nil {
+	t := &result.Table{Title: "Findings: accuracy on target domains never seen", Columns: []result.Column{
+		{Name: "question"}, {Name: "data, labels"}, {Name: "accuracy, %"}, {Name: "difference, pp (95% CI)"}, {Name: "in favour"}}}
+	for _, q := range list {
+		pairs, err := q.pairs(dir, folders)
+		if err != nil {
 			return nil, fmt.Errorf("%s: %q, %w", path, q.Question, err)
 		}
-	}
-	t := &result.Table{Title: "Findings: differences in accuracy on target domains, in pp", Columns: []result.Column{
-		{Name: "question"}, {Name: "data"}, {Name: "difference (95% CI)"}, {Name: "n"}, {Name: "in favour"}, {Name: "equal conditions?"}, {Name: "evidence; significant over"}}}
-	for i, q := range list {
-		var labels, gains, n, above []string
-		for _, a := range differences[i] {
-			c := a.seeds
-			if q.Gains != "" {
-				c = a.targets
+		question := q.Question
+		for _, budget := range q.Budgets {
+			i := slices.IndexFunc(pairs, func(p pair) bool {
+				return p.budget == budget && p.baseline != nil && slices.Contains(meant(p.rows, q.Row), p.row) && p.overTargets() != nil
+			})
+			if i < 0 {
+				return nil, fmt.Errorf("%s: %q, budget %s: no seed in common on every target of %q and %q", path, q.Question, budget, q.Row, q.Baseline)
 			}
-			text := fmt.Sprintf("%+.1f", 100*c.Mean)
-			if c.HasInterval() {
-				text += fmt.Sprintf(" (%.1f to %.1f)", 100*c.Low, 100*c.High)
-			}
-			label := a.budget
-			if !strings.HasSuffix(label, "%") {
-				label += " labels"
-			}
-			labels, gains, n, above = append(labels, label), append(gains, text), append(n, fmt.Sprint(c.N)), append(above, fmt.Sprint(a.targets.above))
+			p, c := pairs[i], pairs[i].overTargets()
+			before, after := summary(p.baseline.cells[overall]), summary(p.row.cells[overall])
+			t.AddRow(question, q.Data+", "+budget, fmt.Sprintf("%.1f → %.1f", 100*before.Mean, 100*after.Mean),
+				fmt.Sprintf("%+.1f (%.1f to %.1f)", 100*c.Mean, 100*c.Low, 100*c.High), c.favour())
+			question = ""
 		}
-		t.AddRow(q.Question, q.Data+": "+joined(labels), joined(gains), joined(n),
-			fmt.Sprintf("%s of %d", joined(above), differences[i][0].targets.targets), q.Equal, q.Evidence+"; "+q.verdict(differences[i]))
 	}
 	t.Notes = []string{
-		"Differences are paired by seed. Intervals are over seeds, on the same images and targets, or over targets where it is said.",
-		"n: the unit of the interval, seeds or targets. In favour: targets with a mean difference above zero. Significance: Student's t after Holm correction.",
-		"Holm: over all differences of the study to the baseline; over the budgets for the preset, a primary comparison, and for a new site.",
+		"Accuracy: the mean over targets and seeds of the baseline, then of the row. Differences are paired by seed.",
+		"Intervals are Student's t over targets, not corrected. In favour: targets with a mean difference above zero.",
 	}
 	return t, nil
-}
-
-// compare compares the finding's rows at its budgets, with corrected p-values: over those of a
-// primary comparison, else over all differences of the study to the baseline. Those of two studies
-// are not corrected, and have none.
-func (q finding) compare(dir string, folders map[string]*Folder) (list []difference, err error) {
-	pairs, err := q.pairs(dir, folders)
-	if err != nil {
-		return nil, err
-	}
-	byBudget := map[string]difference{}
-	var seeds, targets []*claim
-	for _, p := range pairs {
-		own := slices.Contains(meant(p.rows, q.Row), p.row)
-		if p.baseline == nil || !own && (q.Primary || q.BaselineStudy != "") {
-			continue
-		}
-		d := difference{p.budget, p.overSeeds(), p.overTargets()}
-		if d.seeds == nil || d.targets == nil {
-			if own && slices.Contains(q.Budgets, p.budget) {
-				return nil, fmt.Errorf("budget %s: the rows have no seed in common on every target", p.budget)
-			}
-			continue
-		}
-		if seeds, targets = append(seeds, d.seeds), append(targets, d.targets); own {
-			byBudget[p.budget] = d
-		}
-	}
-	if q.BaselineStudy == "" {
-		correct(seeds)
-		correct(targets)
-	}
-	for _, budget := range q.Budgets {
-		d, ok := byBudget[budget]
-		if !ok {
-			return nil, fmt.Errorf("budget %s: no finished runs %q and %q", budget, q.Row, q.Baseline)
-		}
-		list = append(list, d)
-	}
-	return list, nil
 }
 
 // pairs are the rows of the finding's study, or before and after adaptation, with their baselines.
@@ -172,11 +111,6 @@ func (q finding) pairs(dir string, folders map[string]*Folder) (list []pair, err
 		return nil, err
 	}
 	o := TableOptions{Baseline: q.Baseline}.withDefaults()
-	if q.BaselineStudy != "" {
-		if o.BaselineFolder, err = open(q.BaselineStudy); err != nil {
-			return nil, err
-		}
-	}
 	return f.pairs(group{of.Dataset, of.Preset}, o)
 }
 
@@ -210,34 +144,4 @@ func gainTrials(path, selection, budget string) (after, before *row, err error) 
 		err = errors.New(path + ": no run has the selection " + selection)
 	}
 	return after, before, cmp.Or(s.Err(), err)
-}
-
-// joined lists what the budgets give; equal texts once.
-func joined(list []string) string {
-	if unique := slices.Compact(slices.Clone(list)); len(unique) == 1 {
-		return unique[0]
-	}
-	return strings.Join(list, ", ")
-}
-
-// verdict says at which budgets a difference is significant, over seeds and over targets.
-func (q finding) verdict(list []difference) string {
-	at := func(of func(difference) *claim) string {
-		yes := only(q.Budgets, func(b string) bool { return of(list[slices.Index(q.Budgets, b)]).holm < 1-result.Level })
-		switch len(yes) {
-		case len(list):
-			return "yes"
-		case 0:
-			return "no"
-		}
-		return strings.Join(yes, ", ")
-	}
-	seeds, targets := at(func(a difference) *claim { return a.seeds }), at(func(a difference) *claim { return a.targets })
-	switch n := list[0].seeds.N; {
-	case q.Gains != "":
-		return "targets: " + targets
-	case seeds == "no" && n <= 3:
-		return fmt.Sprintf("n = %d cannot decide", n)
-	}
-	return "seeds: " + seeds + "; targets: " + targets
 }

@@ -235,7 +235,7 @@ func (s *simulation) pool(k int) {
 	s.estimated(d, e, h)
 }
 
-// simulatedPools is the number of pools: the given one, 200 for the table of notebooks/results/coverage.md, which
+// simulatedPools is the number of pools: the given one, 200 for the table of notebooks/results/new-site.md, which
 // is written to the file that LEDG_COVERAGE names, or LEDG_POOLS.
 func simulatedPools(t *testing.T, pools int) int {
 	t.Helper()

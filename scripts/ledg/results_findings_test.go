@@ -25,8 +25,8 @@ func TestFindingsOfReadme(t *testing.T) {
 	_, section, _ := strings.Cut(string(data), "\n## Findings\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	want, got := tableLines(stdout), tableLines(section)
-	if len(want) < 6 || len(want) > 10 { // head, rule, and at most eight rows
-		t.Errorf("%d lines: want 4 to 8 findings", len(want)-2)
+	if len(want) < 6 || len(want) > 16 { // head, rule, and at most fourteen rows
+		t.Errorf("%d lines: want 4 to 14 findings", len(want)-2)
 	}
 	if len(got) != len(want) {
 		t.Fatalf("README has %d lines of findings, the command prints %d:\n%s", len(got), len(want), strings.Join(want, "\n"))
@@ -37,10 +37,10 @@ func TestFindingsOfReadme(t *testing.T) {
 			continue // the rule below the head
 		}
 		switch link := linkedText.FindStringSubmatch(got[i]); {
-		case i > 1 && link == nil:
+		case i > 1 && link == nil && !strings.HasPrefix(line, "| |"):
 			t.Errorf("no link to a results page: %s", got[i])
 		case linkedText.ReplaceAllString(got[i], "$1") == line:
-		case *update && i > 1:
+		case *update && i > 1 && link != nil:
 			question := strings.TrimSpace(strings.Split(line, "|")[1])
 			fresh = strings.Replace(fresh, got[i], strings.Replace(line, question, strings.Replace(link[0], link[1], question, 1), 1), 1)
 		default:

@@ -19,7 +19,7 @@ var (
 	newSiteBudgets    = []string{"21", "1%", "5%", "20%"}
 	newSiteTargets    = []string{"art_painting", "cartoon", "photo", "sketch"}
 	newSiteSelections = []struct{ record, row string }{
-		{"maxherding 35", "MaxHerding, 35"}, {"random 35", "random, 35"}, {"maxherding 7", "MaxHerding, 7"},
+		{"maxherding 35", "MaxHerding, 35"}, {"random 35", "random, 35"},
 	}
 )
 

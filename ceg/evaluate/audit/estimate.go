@@ -27,7 +27,7 @@ type Fit func(train []int) (see func(test []int) []int, err error)
 // Estimate is a cross-validated accuracy estimate from the training labels: each image is
 // predicted by a classifier fitted on others. It has no intervals: the labelled images may be
 // selected, the folds share images, and a few sites say little about the next one. Binomial
-// intervals on it covered too rarely (notebooks/results/coverage.md).
+// intervals on it covered too rarely (notebooks/results/new-site.md).
 type Estimate struct {
 	// Labels is the number of labelled images.
 	Labels int `json:"labels"`

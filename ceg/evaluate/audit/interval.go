@@ -43,7 +43,7 @@ func Wilson(t result.Tally) Interval {
 // Exact returns the interval of Clopper and Pearson ("The Use of Confidence or Fiducial Limits",
 // Biometrika 1934), which covers at least 95% for every accuracy. Parts of an audit use it:
 // with some ten images of a class and an accuracy near 1, Wilson's covered 83%
-// (notebooks/results/coverage.md). An empty tally gives [0, 1].
+// (notebooks/results/new-site.md). An empty tally gives [0, 1].
 func Exact(t result.Tally) Interval {
 	i := Interval{Low: 0, High: 1}
 	k, n := float64(t.Correct), float64(t.Total)
