@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ledg-go/ledg/datasets/regular"
+	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
 // A stamp is what tells that a file has not changed without reading it.
@@ -205,6 +206,31 @@ func (d *Dataset) Digest(i int) (string, error) {
 		return "", fmt.Errorf("%s: %w", d.Examples[i].ID, err)
 	}
 	return hex.EncodeToString(sum[:]), nil
+}
+
+// Load reads example i once, and decodes it as [Dataset.ImageContext] does, unless known says of its
+// [Dataset.Digest] that it need not: then m is nil.
+func (d *Dataset) Load(ctx context.Context, i int, known func(digest string) bool) (m *rgb.Image, digest string, err error) {
+	files, ok := d.source.(*fileSource)
+	if !ok {
+		if digest, err = d.Digest(i); err != nil || known(digest) {
+			return nil, digest, err
+		}
+		m, err = d.ImageContext(ctx, i)
+		return m, digest, err
+	}
+	b, err := files.content(i)
+	if err == nil {
+		sum := files.digestOf(i, b)
+		if digest = hex.EncodeToString(sum[:]); known(digest) {
+			return nil, digest, nil
+		}
+		m, err = files.decode(ctx, i, 0, b)
+	}
+	if err != nil {
+		return nil, digest, fmt.Errorf("%s: %w", d.Examples[i].ID, err)
+	}
+	return m, digest, nil
 }
 
 // Digests returns the Digest of every example. Unchanged files whose digests are cached in

@@ -2,7 +2,6 @@ package datasets
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"hash"
@@ -14,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/ledg-go/ledg/datasets/registers"
 	"github.com/ledg-go/ledg/datasets/regular"
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
@@ -89,7 +89,7 @@ func contentDigest(b []byte) digest {
 // ContentHash returns the hash whose sum over a file's bytes is its [Dataset.Digest]; head is
 // the start of the file.
 func ContentHash(head []byte) hash.Hash {
-	h := sha256.New()
+	h := registers.SHA256()
 	if rev := rgb.Revision(head); rev != 0 {
 		fmt.Fprintf(h, "decoded %d\x00", rev)
 	}
@@ -101,11 +101,17 @@ func (s *fileSource) read(ctx context.Context, i, view int) (*rgb.Image, digest,
 	if err != nil {
 		return nil, digest{}, err
 	}
+	m, err := s.decode(ctx, i, view, b)
+	return m, s.digestOf(i, b), err
+}
+
+// decode decodes the content of example i.
+func (s *fileSource) decode(ctx context.Context, i, view int, b []byte) (*rgb.Image, error) {
 	m, facts, err := viewed(s.decoding, view).Look(ctx, b)
 	if err == nil {
 		s.seen.note(i, facts)
 	}
-	return m, s.digestOf(i, b), err
+	return m, err
 }
 
 // assemble sorts the entries and makes them a data set over fsys.

@@ -3,7 +3,6 @@ package predict
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +15,7 @@ import (
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/ahead"
 	"github.com/ledg-go/ledg/datasets/foreign"
+	"github.com/ledg-go/ledg/datasets/registers"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
@@ -155,7 +155,7 @@ func (p *Predictor) work(ctx context.Context, d *decoder, paths []string, j *jou
 	if found {
 		from++
 	}
-	seen, passed := j.seen.Sum(nil), sha256.New() // the journal grows beside the reader
+	seen, passed := j.seen.Sum(nil), registers.SHA256() // the journal grows beside the reader
 	for _, path := range paths[:from] {
 		io.WriteString(passed, path+"\x00")
 	}

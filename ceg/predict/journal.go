@@ -2,7 +2,6 @@ package predict
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"hash"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/learner/embedding/shard"
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
+	"github.com/ledg-go/ledg/datasets/registers"
 )
 
 // head is what a journal is of. Two calls continue each other's work only if theirs are equal.
@@ -64,7 +64,7 @@ func openJournal(o FilesOptions, p *Predictor) (*journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &journal{dim: h.Features, sets: h.Sets != nil || h.Abstain != nil, seen: sha256.New()}
+	j := &journal{dim: h.Features, sets: h.Sets != nil || h.Abstain != nil, seen: registers.SHA256()}
 	j.Journal, err = shard.Open(shard.Shard{}.Journal(o.Out), shard.Record{Of: of}, func(item []byte, _ int64) error {
 		e, _, err := j.decode(item)
 		j.note(e)

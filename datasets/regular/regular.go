@@ -5,13 +5,14 @@ package regular
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/ledg-go/ledg/datasets/registers"
 )
 
 // ErrKind and ErrSize are wrapped by errors about files that are not regular, and that are too
@@ -104,7 +105,7 @@ func Digest(path string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	h := sha256.New()
+	h := registers.SHA256()
 	if _, err := io.Copy(h, f); err != nil {
 		return "", err
 	}

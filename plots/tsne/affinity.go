@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/ledg-go/ledg/datasets/registers"
 )
 
 // affinities are p_ij of n points: symmetric, zero on the diagonal, with sum one.
@@ -183,7 +185,7 @@ const negligible = 45
 
 // rowEntropy returns the entropy of p(.|i) in nats and its derivative by beta.
 func rowEntropy(d []float32, i int, nearest, beta float64) (h, slope float64) {
-	clearUpper()
+	registers.ClearUpper()
 	var s0, s1, s2 float64
 	cut := float32(nearest + negligible/beta)
 	for j, v := range d {
@@ -202,7 +204,7 @@ func rowEntropy(d []float32, i int, nearest, beta float64) (h, slope float64) {
 
 // setRow replaces squared distances by p(.|i).
 func setRow(d []float32, i int, nearest, beta float64) {
-	clearUpper()
+	registers.ClearUpper()
 	var sum float64
 	for j, v := range d {
 		if j != i {

@@ -5,7 +5,6 @@ package fetch
 import (
 	"archive/zip"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ledg-go/ledg/datasets/registers"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
@@ -109,7 +109,7 @@ func (f File) Save(ctx context.Context, path string, progress io.Writer) error {
 	}
 	return get(ctx, f.URL, func(r io.Reader) error {
 		return regular.WriteFile(path, func(w io.Writer) error {
-			sum := sha256.New()
+			sum := registers.SHA256()
 			n, err := io.Copy(io.MultiWriter(w, sum, progress), io.LimitReader(r, f.Size+1))
 			digest := fmt.Sprintf("%x", sum.Sum(nil))
 			switch {

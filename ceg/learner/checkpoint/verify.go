@@ -1,7 +1,6 @@
 package checkpoint
 
 import (
-	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -16,12 +15,13 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/rundir/shell"
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
+	"github.com/ledg-go/ledg/datasets/registers"
 )
 
 // digest returns the SHA-256, in hexadecimal, of the metadata but the digest itself, by
 // their sorted keys, and of the tensors in order: names, types, shapes and elements.
 func digest(meta map[string]string, tensors []safetensors.Entry) (string, error) {
-	h := sha256.New()
+	h := registers.SHA256()
 	for _, key := range slices.Sorted(maps.Keys(meta)) {
 		if key != digestKey {
 			fmt.Fprintf(h, "%q %q\n", key, meta[key])

@@ -2,7 +2,6 @@ package embedding
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/learner/embedding/shard"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/registers"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
@@ -58,7 +58,7 @@ func headOf(ctx context.Context, d *datasets.Dataset, truth datasets.Truth, by m
 	if err != nil {
 		return head{}, err
 	}
-	h := sha256.New()
+	h := registers.SHA256()
 	for i, digest := range digests {
 		m := pictureOf(d, truth, i)
 		m.Digest = digest

@@ -361,25 +361,25 @@ func (w *worker) compute(t *task) error {
 			t.digests[i] = ""
 			t.bad = append(t.bad, datasets.Skipped{ID: id, Reason: strings.TrimPrefix(err.Error(), id+": ")})
 		}
-		if t.digests[i], err = s.d.Digest(t.from + i); err != nil {
+		var p place
+		var known bool
+		var m *rgb.Image
+		m, t.digests[i], err = s.d.Load(s.ctx, t.from+i, func(digest string) bool {
+			p, known = s.known[s.by.key(id, digest)]
+			return known
+		})
+		switch {
+		case s.ctx.Err() != nil:
+			return context.Cause(s.ctx)
+		case err != nil:
 			bad()
 			continue
-		}
-		if p, ok := s.known[s.by.key(id, t.digests[i])]; ok {
-			if o.Shard.Whole() {
-				continue // it is read where it stands
-			}
+		case known && o.Shard.Whole():
+			continue // it is read where it stands
+		case known:
 			if err := regular.ReadAt(p.file, t.rows[i*s.rowBytes:(i+1)*s.rowBytes], p.at); err != nil {
 				return fmt.Errorf("features of %s, computed before: %w", id, err)
 			}
-			continue
-		}
-		var m *rgb.Image
-		if m, err = s.d.ImageContext(s.ctx, t.from+i); s.ctx.Err() != nil {
-			return context.Cause(s.ctx)
-		}
-		if err != nil {
-			bad()
 			continue
 		}
 		w.fit.Into(w.clean, m)

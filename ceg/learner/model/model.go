@@ -1,7 +1,6 @@
 package model
 
 import (
-	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/rundir/scaler"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
+	"github.com/ledg-go/ledg/datasets/registers"
 )
 
 // Model is a trained network: backbone and class head of a run's last checkpoint.
@@ -150,7 +150,7 @@ func (m *Model) Digest() string { return Digest(m.Params, m.Values) }
 
 // Digest returns the SHA-256 of parameters and their values, in lower-case hexadecimal.
 func Digest(params []nets.Param, values [][]float32) string {
-	h := sha256.New()
+	h := registers.SHA256()
 	var b []byte
 	for i, p := range params {
 		fmt.Fprintf(h, "%s %v\n", p.Name, p.Shape)

@@ -1,12 +1,12 @@
 package weights
 
 import (
-	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"io"
 
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
+	"github.com/ledg-go/ledg/datasets/registers"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
@@ -19,7 +19,7 @@ func Save(path string, sd StateDict, metadata map[string]string) (digest string,
 	for i, t := range sd {
 		entries[i] = safetensors.Entry{Name: t.Name, DType: t.DType, Shape: t.Shape, Data: t.Data}
 	}
-	sum := sha256.New()
+	sum := registers.SHA256()
 	err = regular.WriteFile(path, func(w io.Writer) error { return safetensors.Write(io.MultiWriter(w, sum), entries, metadata) })
 	if err != nil {
 		return "", fmt.Errorf("weights: %w", err)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/ledg-go/ledg/datasets/registers"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
@@ -43,7 +44,7 @@ type sum = [sha256.Size]byte
 
 // next is the sum after an item.
 func next(before sum, length [4]byte, item []byte) (s sum) {
-	h := sha256.New()
+	h := registers.SHA256()
 	h.Write(before[:])
 	h.Write(length[:])
 	h.Write(item)

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg/nets/onnx/onnxpb"
+	"github.com/ledg-go/ledg/datasets/registers"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
@@ -187,10 +188,10 @@ func (n *Network) digest(b []byte) (err error) {
 		return err
 	}
 	defer root.Close()
-	all := sha256.New()
+	all := registers.SHA256()
 	io.WriteString(all, n.Digest)
 	for _, name := range n.beside {
-		h := sha256.New()
+		h := registers.SHA256()
 		f, err := regular.OpenFS(root.FS(), filepath.ToSlash(filepath.Clean(filepath.FromSlash(name))), 1<<40)
 		if err == nil {
 			var size int64

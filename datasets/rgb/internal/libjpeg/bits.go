@@ -28,18 +28,23 @@ func (r *reader) filled(acc uint64, n int) (uint64, int) {
 	if r.end {
 		return acc, n
 	}
-	if r.at+8 <= len(r.data) {
-		v := binary.BigEndian.Uint64(r.data[r.at:])
-		const low, high = 0x0101010101010101, 0x8080808080808080
-		if (^v-low)&v&high == 0 { // no byte is 0xff
-			whole := (64 - n) >> 3
-			r.at += whole
-			return acc | v>>n, n + 8*whole
-		}
+	if v, ok := r.ahead(); ok {
+		r.at += (63 - n) >> 3
+		return acc | v>>n, n | 56
 	}
 	r.acc, r.n = acc, n
 	r.fillBytes()
 	return r.acc, r.n
+}
+
+// ahead returns the next eight bytes, if they are there and none is 0xff.
+func (r *reader) ahead() (v uint64, ok bool) {
+	if len(r.data)-r.at < 8 {
+		return 0, false
+	}
+	v = binary.BigEndian.Uint64(r.data[r.at:])
+	const low, high = 0x0101010101010101, 0x8080808080808080
+	return v, (^v-low)&v&high == 0
 }
 
 func (r *reader) fillBytes() {

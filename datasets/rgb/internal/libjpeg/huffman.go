@@ -9,13 +9,16 @@ type table struct {
 	// A code of l bits is below limit[l] and has symbol symbols[code+offset[l]].
 	limit, offset [17]int32
 	symbols       []uint8
-	// joined holds, for AC coefficients, the codes that fit with their value into fastBits.
+	// joined holds what the next fastBits bits begin with.
 	joined [1 << fastBits]joined
 }
 
-// joined is a code of an AC coefficient with its value: the bits of both in its lowest byte, 0
-// for one that is too long; the zeros before the coefficient in the next; the value above.
+// joined is a code with its value: the bits of both in its lowest six, the zeros before the
+// coefficient in the next byte, the value above. With pending there are the bits of the code alone,
+// and the size of the value, which does not fit into fastBits. It is 0 for a longer code.
 type joined uint32
+
+const pending joined = 64
 
 // endOfBlock is the run of zeros that leads behind any block.
 const endOfBlock = 64
@@ -54,14 +57,22 @@ func newTable(counts [16]uint8, symbols []byte) (*table, bool) {
 	return t, true
 }
 
-// joinValues fills joined.
-func (t *table) joinValues() {
+// joinValues fills joined, for DC or AC coefficients.
+func (t *table) joinValues(isDC bool) {
 	for i, f := range t.fast {
-		if f.length == 0 || int(f.length)+int(f.symbol&15) > fastBits {
+		run, size := int(f.symbol>>4), int(f.symbol&15)
+		if f.length == 0 || isDC && run > 0 {
 			continue
 		}
-		r := reader{acc: uint64(i) << (64 - fastBits), n: fastBits}
-		t.joined[i] = r.coefficient(t)
+		if size == 0 && run < 15 && !isDC {
+			run = endOfBlock
+		}
+		if bits := int(f.length) + size; bits <= fastBits {
+			r := reader{acc: uint64(i) << (64 - fastBits + int(f.length)), n: size}
+			t.joined[i] = join(r.value(size), run, bits)
+		} else {
+			t.joined[i] = join(int32(size), run, int(f.length)) | pending
+		}
 	}
 }
 

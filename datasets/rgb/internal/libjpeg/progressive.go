@@ -51,7 +51,7 @@ func (s *scan) acFirst(p *scanComponent, x, y int) {
 	for k := s.first; k <= s.last; k++ {
 		s.fill()
 		c := p.ac.joined[s.acc>>(64-fastBits)]
-		if c.value() != 0 {
+		if c.value() != 0 && c&pending == 0 {
 			s.skip(c.bits())
 		} else {
 			symbol := s.symbol(p.ac)

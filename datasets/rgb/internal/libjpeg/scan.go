@@ -187,6 +187,11 @@ func (d *decoder) expectRestart(s *scan, i int) error {
 // nextDC reads the difference of a DC coefficient to the one before.
 func (s *scan) nextDC(p *scanComponent) bool {
 	s.fill()
+	if c := p.dc.joined[s.acc>>(64-fastBits)]; c != 0 && c&pending == 0 {
+		s.skip(c.bits())
+		p.last += c.value()
+		return true
+	}
 	size := s.symbol(p.dc)
 	if size > 15 {
 		s.bad = true
@@ -203,21 +208,33 @@ func (s *scan) sequential(p *scanComponent, x, y int) {
 	}
 	dc := int32(int16(p.last)) * p.table[0]
 	filled := false
-	acc, n := s.acc, s.n // in registers
+	acc, n, codes := s.acc, s.n, &p.ac.joined // in registers
 	for k := 1; k < 64; k++ {
-		if n < 32 {
-			acc, n = s.filled(acc, n)
+		if n < 32 { // as filled does, without a call
+			if v, ok := s.ahead(); ok {
+				s.at += (63 - n) >> 3
+				acc, n = acc|v>>(n&63), n|56
+			} else {
+				acc, n = s.filled(acc, n)
+			}
 		}
-		c := p.ac.joined[acc>>(64-fastBits)]
-		if c == 0 {
+		c := codes[acc>>(64-fastBits)]
+		value := c.value()
+		switch {
+		case c == 0:
 			s.acc, s.n = acc, n
 			c = s.coefficient(p.ac)
-			acc, n = s.acc, s.n
-		} else {
-			acc, n = acc<<c.bits(), n-c.bits()
+			acc, n, value = s.acc, s.n, c.value()
+		case c&pending != 0:
+			acc <<= c & 63
+			size := value & 15 // at least 1
+			value = int32(acc>>(64-size)) + (int32(acc>>63)-1)&(1-1<<size)
+			acc, n = acc<<size, n-c.bits()-int(size)
+		default:
+			acc, n = acc<<(c&63), n-c.bits()
 		}
 		if k += c.run(); k > 63 {
-			if c.value() != 0 {
+			if value != 0 {
 				s.bad = true
 				return
 			}
@@ -227,7 +244,7 @@ func (s *scan) sequential(p *scanComponent, x, y int) {
 			filled, s.block = true, [64]int32{}
 		}
 		at := zigzag[k] & 63
-		s.block[at] = c.value() * p.table[at]
+		s.block[at] = value * p.table[at]
 	}
 	s.acc, s.n = acc, n
 	p.put(&s.block, dc, filled, x, y)

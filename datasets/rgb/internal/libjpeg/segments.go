@@ -276,10 +276,9 @@ func (d *decoder) huffman(b []byte) error {
 		if !ok {
 			return FormatError("a Huffman table with more codes than there are")
 		}
-		if class == 0 {
+		if t.joinValues(class == 0); class == 0 {
 			d.dc[id] = t
 		} else {
-			t.joinValues()
 			d.ac[id] = t
 		}
 		b = b[17+total:]
