@@ -37,6 +37,17 @@ func FromImage(src image.Image) *Image {
 				row[3*x], row[3*x+1], row[3*x+2] = s[4*x], s[4*x+1], s[4*x+2]
 			}
 		})
+	case *image.RGBA:
+		eachRow(dst, func(y int, row []uint8) {
+			s := src.Pix[src.PixOffset(b.Min.X, b.Min.Y+y):]
+			for x := range dst.Width {
+				if p := s[4*x : 4*x+4]; p[3] == 255 {
+					row[3*x], row[3*x+1], row[3*x+2] = p[0], p[1], p[2]
+				} else {
+					row[3*x], row[3*x+1], row[3*x+2] = straight(src.At(b.Min.X+x, b.Min.Y+y))
+				}
+			}
+		})
 	case *image.NRGBA64: // big-endian: the high byte comes first
 		eachRow(dst, func(y int, row []uint8) {
 			s := src.Pix[src.PixOffset(b.Min.X, b.Min.Y+y):]

@@ -10,11 +10,18 @@ import (
 	"runtime"
 
 	"golang.org/x/sync/semaphore"
+
+	"github.com/ledg-go/ledg/datasets/rgb/internal/libjpeg"
 )
 
 // MaxPixels is the largest width times height that Decode accepts, about 89 megapixels: above it
-// Pillow warns of a decompression bomb.
-const MaxPixels = 89_478_485
+// Pillow warns of a decompression bomb. What needs little memory beside the result may have
+// MaxLarge, above which Pillow refuses it: PNGs of at most 8 bits a channel that are not interlaced, and baseline
+// JPEGs that are scaled in decoding.
+const (
+	MaxPixels = 89_478_485
+	MaxLarge  = 2 * MaxPixels
+)
 
 // MaxFile is the largest file that Decode reads, in bytes: more than an uncompressed image of
 // MaxPixels.
@@ -43,8 +50,8 @@ var ErrFormat = errors.New("none of " + formatNames)
 //   - EXIF orientation is ignored, too, as in the pipelines of the published code.
 //     [Photo] applies it.
 //
-// An incomplete or damaged file is an error, never a partly grey image; so is an image of more
-// than MaxPixels pixels.
+// An incomplete or damaged file is an error, never a partly grey image; so is one of more
+// pixels than MaxPixels or MaxLarge.
 func Decode(r io.Reader) (*Image, error) {
 	data, err := io.ReadAll(io.LimitReader(r, MaxFile+1))
 	if err != nil {
@@ -57,12 +64,16 @@ func Decode(r io.Reader) (*Image, error) {
 }
 
 // decode decodes data by the decoder of its format that is chosen.
-func decode(ctx context.Context, data []byte, facts *Facts, chosen func(f *format, width, height int) decoder) (*Image, error) {
-	width, height, err := Size(data)
+func decode(ctx context.Context, data []byte, facts *Facts, chosen func(f *format, width, height int) (d decoder, scaled bool)) (*Image, error) {
+	f, cfg, err := header(data)
 	if err != nil {
 		return nil, err
 	}
-	weight := int64(width) * int64(height)
+	d, scaled := chosen(f, cfg.Width, cfg.Height)
+	if err := checkSize(cfg, f.most(data, scaled)); err != nil {
+		return nil, err
+	}
+	weight := min(int64(cfg.Width)*int64(cfg.Height), MaxPixels)
 	if err := decoding.Acquire(ctx, weight); err != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -70,8 +81,7 @@ func decode(ctx context.Context, data []byte, facts *Facts, chosen func(f *forma
 	if weight > MaxPixels/2 {
 		runtime.GC() // the memory of the large one before, which is up to a gigabyte
 	}
-	f := formatOf(data)
-	m, err := chosen(f, width, height)(ctx, data, facts)
+	m, err := d(ctx, data, facts)
 	if err != nil {
 		return nil, explain(err)
 	}
@@ -90,27 +100,49 @@ var decoding = semaphore.NewWeighted(MaxPixels)
 // Size returns the width and height of the image in data without decoding it. It returns the
 // errors of Decode that the header reveals.
 func Size(data []byte) (width, height int, err error) {
-	f := formatOf(data)
-	switch {
-	case f == nil && len(data) == 0:
-		return 0, 0, fmt.Errorf("%w: the file is empty", ErrFormat)
-	case f == nil:
-		return 0, 0, &strange{Strange(data[:min(len(data), Magic)])}
-	}
-	cfg, err := f.config(bytes.NewReader(data))
+	f, cfg, err := header(data)
 	if err != nil {
-		return 0, 0, explain(err)
+		return 0, 0, err
 	}
-	return cfg.Width, cfg.Height, checkSize(cfg)
+	return cfg.Width, cfg.Height, checkSize(cfg, f.most(data, false))
+}
+
+// header returns the format and what the header says.
+func header(data []byte) (f *format, cfg image.Config, err error) {
+	switch f = formatOf(data); {
+	case f == nil && len(data) == 0:
+		return nil, cfg, fmt.Errorf("%w: the file is empty", ErrFormat)
+	case f == nil:
+		return nil, cfg, &strange{Strange(data[:min(len(data), Magic)])}
+	}
+	if cfg, err = f.config(bytes.NewReader(data)); err != nil {
+		err = explain(err)
+	}
+	return f, cfg, err
+}
+
+// most returns how many pixels an image may have.
+func (f *format) most(data []byte, scaled bool) int64 {
+	switch f.name {
+	case "png":
+		if _, ok := stripsOf(data); ok {
+			return MaxLarge
+		}
+	case "jpeg":
+		if scaled && libjpeg.Baseline(data) {
+			return MaxLarge
+		}
+	}
+	return MaxPixels
 }
 
 // checkSize rejects images without pixels and decompression bombs.
-func checkSize(cfg image.Config) error {
+func checkSize(cfg image.Config, most int64) error {
 	if cfg.Width < 1 || cfg.Height < 1 {
 		return fmt.Errorf("the image is empty: %d x %d pixels", cfg.Width, cfg.Height)
 	}
-	if int64(cfg.Width)*int64(cfg.Height) > MaxPixels {
-		return fmt.Errorf("the image is too large: %d x %d pixels, the limit is %d in all; scale a copy down, with: magick FILE -resize 4000x4000 COPY.jpg", cfg.Width, cfg.Height, MaxPixels)
+	if int64(cfg.Width)*int64(cfg.Height) > most {
+		return fmt.Errorf("the image is too large: %d x %d pixels, the limit is %d in all; scale a copy down, with: magick FILE -resize 4000x4000 COPY.jpg", cfg.Width, cfg.Height, most)
 	}
 	return nil
 }

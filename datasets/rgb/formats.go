@@ -38,7 +38,7 @@ type decoder func(ctx context.Context, data []byte, facts *Facts) (*Image, error
 
 var formats = []format{
 	{"jpeg", "JPEG", []string{"\xff\xd8\xff"}, 1, jpegConfig, decodeJPEG, nil},
-	{"png", "PNG", []string{"\x89PNG\r\n\x1a\n"}, 0, png.DecodeConfig, decoded(png.Decode, FromImage), decoded(png.Decode, onWhite)},
+	{"png", "PNG", []string{"\x89PNG\r\n\x1a\n"}, 0, png.DecodeConfig, pngDecoder(FromImage), pngDecoder(onWhite)},
 	{"gif", "GIF", []string{"GIF87a", "GIF89a"}, 0, gif.DecodeConfig, decodeGIF, whiteGIF},
 	{"bmp", "BMP", []string{"BM????\x00\x00\x00\x00"}, 0, bmp.DecodeConfig, decoded(bmp.Decode, FromImage), nil},
 	{"tiff", "TIFF", []string{"II*\x00", "MM\x00*"}, 0, tiffConfig, decoded(tiff.Decode, FromImage), decoded(tiff.Decode, onWhite)},

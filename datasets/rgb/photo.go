@@ -125,14 +125,14 @@ func (d Decoding) decode(ctx context.Context, data []byte, facts *Facts) (*Image
 			return nil, err
 		}
 	}
-	m, err := decode(ctx, data, facts, func(f *format, width, height int) decoder {
+	m, err := decode(ctx, data, facts, func(f *format, width, height int) (decoder, bool) {
 		if n := d.shrink(width, height); n > 1 && f.name == "jpeg" {
-			return func(ctx context.Context, data []byte, _ *Facts) (*Image, error) { return shrinkJPEG(ctx, data, n) }
+			return func(ctx context.Context, data []byte, _ *Facts) (*Image, error) { return shrinkJPEG(ctx, data, n) }, true
 		}
 		if d != Stored && f.white != nil {
-			return f.white
+			return f.white, false
 		}
-		return f.decode
+		return f.decode, false
 	})
 	if facts != nil && d.page() > 1 { // it was chosen
 		facts.Pages, facts.Preview = 0, false

@@ -63,6 +63,12 @@ func Size(data []byte) (width, height int, err error) {
 	return d.width, d.height, nil
 }
 
+// Baseline reports whether the frame is sequential, so that Decode keeps no coefficients.
+func Baseline(data []byte) bool {
+	d := decoder{data: data, side: 8}
+	return d.segments(true) == nil && !d.progressive
+}
+
 // Decode decodes the first image in data, with sides of 1/shrink, rounded up; shrink is 1, 2, 4
 // or 8. It equals the full size, or libjpeg's output with scale_denom = shrink (jidctred.c), which
 // Pillow's draft mode has. The error is a FormatError or an UnsupportedError, or
