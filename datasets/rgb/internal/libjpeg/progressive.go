@@ -82,32 +82,34 @@ func (s *scan) acRefine(p *scanComponent, x, y int) {
 	k := s.first
 	for s.eobRun == 0 && k <= s.last {
 		s.fill()
-		symbol := s.symbol(p.ac)
-		run, size := int(symbol>>4), symbol&15
+		var run int
 		var v int16
-		switch {
-		case s.bad || size > 1:
-			s.bad = true
-			return
-		case size == 1:
-			v = -1 << s.low
-			if s.take(1) != 0 {
-				v = 1 << s.low
+		if c := p.ac.joined[s.acc>>(64-fastBits)]; c != 0 && c&pending == 0 && c.run() < endOfBlock && uint32(c.value()+1) <= 2 {
+			s.skip(c.bits())
+			run, v = c.run(), int16(c.value()<<s.low)
+		} else {
+			symbol := s.symbol(p.ac)
+			run = int(symbol >> 4)
+			switch size := symbol & 15; {
+			case s.bad || size > 1:
+				s.bad = true
+				return
+			case size == 1:
+				v = -1 << s.low
+				if s.take(1) != 0 {
+					v = 1 << s.low
+				}
+			case run < 15:
+				s.eobRun = 1<<run + s.take(run)
+				continue
 			}
-		case run < 15:
-			s.eobRun = 1<<run + s.take(run)
-			continue
 		}
 		// The place of the zero behind run others, or the band's end.
-		from := k
-		for ; k <= s.last; k++ {
-			if *filled>>k&1 == 0 {
-				if run == 0 {
-					break
-				}
-				run--
-			}
+		from, zeros := k, ^*filled>>k<<k&(2<<s.last-1)
+		for ; run > 0; run-- {
+			zeros &= zeros - 1
 		}
+		k = min(bits.TrailingZeros64(zeros), s.last+1)
 		s.refine(b, *filled, from, k)
 		if v != 0 {
 			if k > s.last {
