@@ -15,9 +15,9 @@ import (
 )
 
 // MaxPixels is the largest width times height that Decode accepts, about 89 megapixels: above it
-// Pillow warns of a decompression bomb. What needs little memory beside the result may have
-// MaxLarge, above which Pillow refuses it: PNGs of at most 8 bits a channel that are not interlaced, and baseline
-// JPEGs that are scaled in decoding.
+// Pillow warns of a decompression bomb. MaxLarge, above which Pillow refuses it, holds for what
+// needs little memory beside the result. These are PNGs of at most 8 bits a channel that are not
+// interlaced, and baseline JPEGs that are scaled in decoding.
 const (
 	MaxPixels = 89_478_485
 	MaxLarge  = 2 * MaxPixels
