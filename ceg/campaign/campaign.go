@@ -327,7 +327,8 @@ func (p *Campaign) enter(round int, labelled []Labelled) ([]result.Query, error)
 		for ; last < len(labelled) && labelled[last].By == labelled[first].By; last++ {
 			a := labelled[last]
 			ids, classes = append(ids, a.ID), append(classes, slices.Index(p.Data.Classes, a.Class))
-			queries[last] = result.Query{Round: round, ID: a.ID, Domain: p.sourceName(p.SourceOf(a.ID)), Class: a.Class, Scores: recorded(a.Question)}
+			queries[last] = result.Query{Round: round, ID: a.ID, Domain: p.sourceName(p.SourceOf(a.ID)), Class: a.Class}
+			recorded(a.Question, &queries[last])
 		}
 		if err := p.Record(Name(labelled[first].By), round, ids, classes); err != nil {
 			return nil, err

@@ -154,7 +154,7 @@ func TestDesk(t *testing.T) {
 		t.Errorf("nothing was asked: %v", err)
 	}
 	pick := active.Pick{ID: "b", Scored: true, Su: 0.1, Sr: 1e-300, Sd: 3, RankSu: 1, RankSr: 20, RankSd: 3, R: 0.1 + 0.2}
-	questions := []labels.Question{{ID: "c"}, campaign.Question(pick), {ID: "a"}}
+	questions := []labels.Question{{ID: "c"}, campaign.Question(pick, false), {ID: "a"}}
 	if _, err := ledger.Query("test", 3, questions[:1]); err != nil { // and killed
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestDesk(t *testing.T) {
 	if err != nil || len(list) != 3 || list[0].ID != "c" || list[1].By != "b" || list[2].Class != "cat" || d.Awaiting() != nil {
 		t.Fatalf("answers %+v, %v", list, err)
 	}
-	if got, want := list[1].QueryInfo.Scores, campaign.Question(pick).QueryInfo.Scores; !maps.Equal(got, want) {
+	if got, want := list[1].QueryInfo.Scores, campaign.Question(pick, false).QueryInfo.Scores; !maps.Equal(got, want) {
 		t.Errorf("the scores came back as %v, want %v", got, want)
 	}
 }

@@ -12,27 +12,39 @@ import (
 const (
 	scoreU, scoreR, scoreD = "s_u", "s_r", "s_d"
 	rankU, rankR, rankD    = "rank_u", "rank_r", "rank_d"
-	score                  = "r"
+	rankSum, own           = "r", "score"
 )
 
-// Question returns the query for a strategy's pick, with its scores.
-func Question(p active.Pick) labels.Question {
-	q := labels.Question{ID: p.ID}
+// Question returns the query for a strategy's pick, with CEG's scores if it has them. With registered, the
+// strategy is one that the program registered, and the query has its score, if that is finite.
+func Question(p active.Pick, registered bool) labels.Question {
+	scores := map[string]float64{}
 	if p.Scored {
-		q.QueryInfo = &labels.QueryInfo{Scores: map[string]float64{scoreU: p.Su, scoreR: p.Sr, scoreD: p.Sd,
-			rankU: float64(p.RankSu), rankR: float64(p.RankSr), rankD: float64(p.RankSd), score: p.R}}
+		scores = map[string]float64{scoreU: p.Su, scoreR: p.Sr, scoreD: p.Sd,
+			rankU: float64(p.RankSu), rankR: float64(p.RankSr), rankD: float64(p.RankSd), rankSum: p.R}
 	}
-	return q
+	if registered && p.Score-p.Score == 0 {
+		scores[own] = p.Score
+	}
+	if len(scores) == 0 {
+		return labels.Question{ID: p.ID}
+	}
+	return labels.Question{ID: p.ID, QueryInfo: &labels.QueryInfo{Scores: scores}}
 }
 
-// recorded returns the scores of a question as queries.csv has them; nil without.
-func recorded(q labels.Question) *result.Scores {
-	if q.QueryInfo == nil || len(q.QueryInfo.Scores) == 0 {
-		return nil
+// recorded enters the scores of a question in its record.
+func recorded(q labels.Question, record *result.Query) {
+	if q.QueryInfo == nil {
+		return
 	}
 	s := q.QueryInfo.Scores
-	return &result.Scores{Su: s[scoreU], Sr: s[scoreR], Sd: s[scoreD],
-		RankU: int(s[rankU]), RankR: int(s[rankR]), RankD: int(s[rankD]), R: s[score]}
+	if _, ok := s[rankSum]; ok {
+		record.Scores = &result.Scores{Su: s[scoreU], Sr: s[scoreR], Sd: s[scoreD],
+			RankU: int(s[rankU]), RankR: int(s[rankR]), RankD: int(s[rankD]), R: s[rankSum]}
+	}
+	if v, ok := s[own]; ok {
+		record.Score = &v
+	}
 }
 
 // Name returns an annotator's name in a pool, "somebody" for an empty one.

@@ -125,8 +125,9 @@ func embedding(points []result.MapPoint) (ids []string, d plots.EmbeddingData) {
 }
 
 // drawScores compares the scores of the images queried in the last round with the other
-// candidates. The scores of the pool are not among a run's records, so they are computed again
-// with the network at the end of the run, and then saved in the run's directory.
+// candidates: that of a strategy that the program registered, and CEG's. The scores of the pool are
+// not among a run's records, so they are computed again with the network at the end of the run, and
+// then saved in the run's directory.
 func drawScores(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) (*plots.Grid, error) {
 	r, out, err := f.one(o)
 	if err != nil {
@@ -148,10 +149,18 @@ func drawScores(ctx context.Context, f *Folder, t plots.Theme, o FigureOptions) 
 		return nil, err
 	}
 	groups := []plots.ScoreGroup{{Name: "Uncertainty S_u"}, {Name: "Representativeness S_r"}, {Name: "Diversity S_d"}}
+	own := len(candidates) > 0 && candidates[0].Score != nil
+	if own {
+		groups = append([]plots.ScoreGroup{{Name: "Score of " + out.Config.Exploration.Strategy}}, groups...)
+	}
 	var ids []string
 	for _, c := range candidates {
 		ids = append(ids, c.ID)
-		for k, v := range []float64{c.Su, c.Sr, c.Sd} {
+		values := []float64{c.Su, c.Sr, c.Sd}
+		if own {
+			values = append([]float64{*c.Score}, values...)
+		}
+		for k, v := range values {
 			groups[k].Pool = append(groups[k].Pool, v)
 		}
 	}

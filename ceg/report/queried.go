@@ -86,11 +86,18 @@ func (f *Folder) Queried(o FigureOptions) (plots.ContactData, error) {
 		if s := q.Scores; s != nil {
 			t.Scores = []plots.Score{{Name: "S_u", Value: s.Su}, {Name: "S_r", Value: s.Sr}, {Name: "S_d", Value: s.Sd}}
 		}
+		if q.Score != nil {
+			t.Scores = append(t.Scores, plots.Score{Name: "score", Value: *q.Score})
+		}
 		d.Tiles = append(d.Tiles, t)
 	}
 	if slices.ContainsFunc(d.Tiles, func(t plots.Tile) bool { return t.Scores != nil }) {
-		d.Note = fmt.Sprintf("%s: the queries with the highest scores, from every round; no. is the rank in the round. S_u: uncertainty, S_r: representativeness, S_d: diversity.%s",
-			caption(r, out), constantScores(d.Tiles))
+		what := "S_u: uncertainty, S_r: representativeness, S_d: diversity."
+		if out.Config.Exploration.StrategyCode != "" {
+			what = fmt.Sprintf("score: that of %s, higher is better.", out.Config.Exploration.Strategy)
+		}
+		d.Note = fmt.Sprintf("%s: the queries with the highest scores, from every round; no. is the rank in the round. %s%s",
+			caption(r, out), what, constantScores(d.Tiles))
 	} else {
 		d.Note = fmt.Sprintf("%s: queries of every round, balanced over domains and classes; no. counts those shown.", caption(r, out))
 	}
@@ -146,6 +153,9 @@ func Balanced(queries []result.Query, n int) []result.Query {
 		c := cell{q.Round, q.Domain, q.Class}
 		if turn[q.ID] = float64(in[c]); q.Scores != nil {
 			turn[q.ID] = q.Scores.R
+		}
+		if q.Score != nil {
+			turn[q.ID] = 0 - *q.Score
 		}
 		in[c]++
 	}

@@ -49,6 +49,7 @@ type Dir struct {
 	dataset string
 	lock    *flock.Flock
 	opened  fs.FileInfo // the directory
+	scored  bool        // by a strategy that the program registered
 }
 
 // WriteConfig writes a config in the form of a run's folder.
@@ -84,7 +85,7 @@ func Open(path string, c config.Config, p Place, resume bool) (_ *Dir, err error
 	if err := refuseStranger(path); err != nil {
 		return nil, err
 	}
-	d := &Dir{path: path, dataset: c.Data.Dataset, lock: regular.NewLock(filepath.Join(path, lockFile), flock.SetPermissions(0o666))}
+	d := &Dir{path: path, dataset: c.Data.Dataset, scored: c.Exploration.StrategyCode != "", lock: regular.NewLock(filepath.Join(path, lockFile), flock.SetPermissions(0o666))}
 	if d.opened, err = os.Stat(path); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -73,7 +74,7 @@ func must[T any](t *testing.T) func(v T, err error) T {
 // and begun again records the same bytes.
 func TestDirLife(t *testing.T) {
 	records := history([2]int{3, 4}, [2]int{7, 9})
-	queries := []Query{{0, "photo/1.png", "photo", "dog", nil}, {1, "b", "sketch", "cat", &Scores{0.1, 1, 1e-7, 3, 0, 2, 5.5}}}
+	queries := []Query{{0, "photo/1.png", "photo", "dog", nil, nil}, {1, "b", "sketch", "cat", &Scores{0.1, 1, 1e-7, 3, 0, 2, 5.5}, nil}}
 	epoch := func(d *Dir, i int) {
 		t.Helper()
 		fatal.If(t, errors.Join(d.AppendRecord(records[i]), d.AppendQueries(queries[i:i+1])))
@@ -263,6 +264,40 @@ func TestTruncateRefusesLoss(t *testing.T) {
 	}
 }
 
+// A run with a strategy that the program registered has its scores, unless an older version began the file.
+func TestOwnScores(t *testing.T) {
+	v, nan := -0.25, math.NaN()
+	queries := []Query{{ID: "a"}, {Round: 1, ID: "b", Score: &v}, {Round: 1, ID: "c", Scores: &Scores{Su: 1, R: 2}, Score: &v}}
+	c := newSettings(1)
+	c.Exploration.StrategyCode = "0123456789abcdef"
+	for name, old := range map[string]string{"new": "", "begun": strings.Join(queryHead, ",") + "\n0,z,,,,,,,,,\n"} {
+		d := must[*Dir](t)(Open(t.TempDir(), c, Place{}, false))
+		defer d.Close()
+		if old != "" {
+			put(t, d.File(QueriesFile), old)
+		}
+		fatal.If(t, errors.Join(d.AppendQueries(queries[:1]), d.AppendQueries(queries[1:])))
+		want := strings.Join(queryHead, ",") + ",score\n0,a,,,,,,,,,,\n1,b,,,,,,,,,,-0.25\n1,c,,,1,0,0,0,0,0,2,-0.25\n"
+		if old != "" {
+			want = old + "0,a,,,,,,,,,\n1,b,,,,,,,,,\n1,c,,,1,0,0,0,0,0,2\n"
+		}
+		if got := get(t, d.File(QueriesFile)); got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", name, got, want)
+		}
+		if got, err := ReadQueries(d.FS(), QueriesFile); old == "" && !reflect.DeepEqual(got, queries) || err != nil {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+		fatal.Says(t, d.AppendQueries([]Query{{ID: "a", Score: &nan}}), "score is NaN")
+	}
+	path := filepath.Join(t.TempDir(), ScoresFile)
+	for _, list := range [][]Candidate{{{ID: "a", Su: 1, Score: &v}}, {{ID: "a", Sd: 2}}} {
+		fatal.If(t, WriteScores(path, list))
+		if got, err := parseScores(ScoresFile, []byte(get(t, path))); err != nil || !reflect.DeepEqual(got, list) {
+			t.Errorf("scores %+v, %v, want %+v", got, err, list)
+		}
+	}
+}
+
 func TestQueriesRefuse(t *testing.T) {
 	d := must[*Dir](t)(Open(t.TempDir(), newSettings(1), Place{}, false))
 	defer d.Close()
@@ -277,7 +312,7 @@ func TestQueriesRefuse(t *testing.T) {
 		t.Errorf("refused queries left %q", got)
 	}
 	// Names with separators and quotes survive.
-	odd := []Query{{0, "a,b/\"c\"\n.png", "d,", "", nil}, {0, "=s/1.png", "'=s", "+c", nil}}
+	odd := []Query{{0, "a,b/\"c\"\n.png", "d,", "", nil, nil}, {0, "=s/1.png", "'=s", "+c", nil, nil}}
 	fatal.If(t, d.AppendQueries(odd))
 	if got := must[[]Query](t)(ReadQueries(d.FS(), QueriesFile)); !reflect.DeepEqual(got, odd) {
 		t.Errorf("got %+v, want %+v", got, odd)
@@ -286,6 +321,7 @@ func TestQueriesRefuse(t *testing.T) {
 		t.Errorf("written as\n%s", text)
 	}
 	head := strings.Join(queryHead, ",") + "\n"
+	scored := strings.Join(queryHead, ",") + ",score\n"
 	for _, tt := range []struct{ text, want string }{
 		{head + "0,a,b,c,,,,,,,", "queries.csv:2: half-written line"},
 		{"", "queries.csv:1: half-written line"},
@@ -297,6 +333,8 @@ func TestQueriesRefuse(t *testing.T) {
 		{head + "1,a,b,c,0.5,1,NaN,0,0,0,1\n", `queries.csv:2: s_d is "NaN"`},
 		{head + "1,a,b,c,0.5,1,1,-1,0,0,1\n", `queries.csv:2: rank_u is "-1"`},
 		{head + "1,,b,c,,,,,,,\n", `queries.csv:2: id is ""`},
+		{scored + "1,a,b,c,,,,,,,,Inf\n", `queries.csv:2: score is "Inf"`},
+		{scored + "1,a,b,c,,,,,,,\n", "queries.csv:2: wrong number of fields"},
 	} {
 		put(t, d.File(QueriesFile), tt.text)
 		if _, err := ReadQueries(d.FS(), QueriesFile); err == nil || !strings.HasPrefix(err.Error(), tt.want) {

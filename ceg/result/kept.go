@@ -52,18 +52,26 @@ func parseMap(name string, data []byte) (points []MapPoint, err error) {
 }
 
 // Candidate is a candidate of a query round, with its uncertainty, representativeness and
-// diversity: a line of scores.csv.
+// diversity: a line of scores.csv. Score is by a strategy that the program registered, else nil.
 type Candidate struct {
 	ID         string
 	Su, Sr, Sd float64
+	Score      *float64
 }
 
-// WriteScores writes candidates to a file, with six digits.
+// WriteScores writes candidates to a file, with six digits. All or none have a Score.
 func WriteScores(path string, list []Candidate) error {
 	rows := [][]string{scoresHead}
+	if len(list) > 0 && list[0].Score != nil {
+		rows[0] = append(slices.Clone(scoresHead), scoreColumn)
+	}
 	for _, c := range list {
+		values := []float64{c.Su, c.Sr, c.Sd}
+		if c.Score != nil {
+			values = append(values, *c.Score)
+		}
 		row := []string{c.ID}
-		for _, v := range []float64{c.Su, c.Sr, c.Sd} {
+		for _, v := range values {
 			row = append(row, strconv.FormatFloat(v, 'g', 6, 64))
 		}
 		rows = append(rows, row)
@@ -73,9 +81,13 @@ func WriteScores(path string, list []Candidate) error {
 
 // parseScores reads what WriteScores wrote, a file called name.
 func parseScores(name string, data []byte) (list []Candidate, err error) {
-	err = parseCSV(name, data, scoresHead, func(row []string) error {
+	err = parseCSV(name, data, withScore(scoresHead, data), func(row []string) error {
 		v, err := parseNumbers(row[1:])
-		list = append(list, Candidate{row[0], v[0], v[1], v[2]})
+		c := Candidate{ID: row[0], Su: v[0], Sr: v[1], Sd: v[2]}
+		if len(v) > 3 {
+			c.Score = &v[3]
+		}
+		list = append(list, c)
 		return err
 	})
 	return list, err

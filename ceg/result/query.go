@@ -28,6 +28,8 @@ type Query struct {
 	// Scores are the strategy's scores of the example; nil for a random selection, such as the
 	// initial labels.
 	Scores *Scores
+	// Score is the score by a strategy that the program registered, higher is better; else nil.
+	Score *float64
 }
 
 // Scores are CEG's scores (the exploration of Yuan et al. 2022): uncertainty, representativeness
@@ -40,6 +42,9 @@ type Scores struct {
 }
 
 var queryHead = []string{"round", "id", "domain", "class", "s_u", "s_r", "s_d", "rank_u", "rank_r", "rank_d", "r"}
+
+// scoreColumn is the last column in a run with a strategy that the program registered.
+const scoreColumn = "score"
 
 func (q Query) fields() ([]string, error) {
 	if q.Round < 0 || q.ID == "" {
@@ -58,20 +63,30 @@ func (q Query) fields() ([]string, error) {
 			strconv.Itoa(s.RankU), strconv.Itoa(s.RankR), strconv.Itoa(s.RankD), number(s.R),
 		})
 	}
+	if s := q.Score; s != nil {
+		if *s-*s != 0 {
+			return nil, fmt.Errorf("query of %q in round %d: %s is %v", q.ID, q.Round, scoreColumn, *s)
+		}
+		row = append(row, strconv.FormatFloat(*s, 'g', -1, 64))
+	}
 	return row, nil
 }
 
 // AppendQueries appends lines to queries.csv, after the header if the file is new, and syncs
 // them to disk. Equal queries give equal bytes.
 func (d *Dir) AppendQueries(queries []Query) error {
-	length, err := fileLength(d.File(QueriesFile))
-	if err != nil {
+	old, err := os.ReadFile(d.File(QueriesFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
+	}
+	head := withScore(queryHead, old)
+	if d.scored && len(old) == 0 {
+		head = append(slices.Clone(queryHead), scoreColumn)
 	}
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
-	if length == 0 {
-		if err := w.Write(queryHead); err != nil {
+	if len(old) == 0 {
+		if err := w.Write(head); err != nil {
 			return err
 		}
 	}
@@ -80,6 +95,7 @@ func (d *Dir) AppendQueries(queries []Query) error {
 		if err != nil {
 			return err
 		}
+		row = append(row, "")[:len(head)] // an older version's file has no score
 		if err := w.Write(row); err != nil {
 			return err
 		}
@@ -89,6 +105,14 @@ func (d *Dir) AppendQueries(queries []Query) error {
 		return err
 	}
 	return d.write(func() error { return appendFile(d.File(QueriesFile), b.Bytes()) })
+}
+
+// withScore returns a file's columns: those given, and [scoreColumn] if its first line ends with that.
+func withScore(head []string, data []byte) []string {
+	if first, _, _ := bytes.Cut(data, []byte("\n")); bytes.HasSuffix(first, []byte(","+scoreColumn)) {
+		return append(slices.Clone(head), scoreColumn)
+	}
+	return head
 }
 
 // ReadQueries reads a queries.csv. Another header, a malformed line and a last line without
@@ -111,7 +135,7 @@ func QueriesIn(dir string) ([]Query, error) {
 }
 
 func parseQueries(name string, data []byte) (queries []Query, err error) {
-	err = parseCSV(name, data, queryHead, func(row []string) error {
+	err = parseCSV(name, data, withScore(queryHead, data), func(row []string) error {
 		q, err := parseQuery(row)
 		queries = append(queries, q)
 		return err
@@ -126,7 +150,7 @@ func parseQuery(row []string) (Query, error) {
 	var failed error
 	fail := func(i int, want string) {
 		if failed == nil {
-			failed = fmt.Errorf("%s is %q, want %s", queryHead[i], row[i], want)
+			failed = fmt.Errorf("%s is %q, want %s", append(slices.Clone(queryHead), scoreColumn)[i], row[i], want)
 		}
 	}
 	count := func(i int) int {
@@ -147,7 +171,11 @@ func parseQuery(row []string) (Query, error) {
 	if q.ID == "" {
 		fail(1, "an example's ID")
 	}
-	if slices.ContainsFunc(row[4:], func(s string) bool { return s != "" }) {
+	if own := len(queryHead); len(row) > own && row[own] != "" {
+		v := number(own)
+		q.Score = &v
+	}
+	if slices.ContainsFunc(row[4:len(queryHead)], func(s string) bool { return s != "" }) {
 		q.Scores = &Scores{
 			Su: number(4), Sr: number(5), Sd: number(6),
 			RankU: count(7), RankR: count(8), RankD: count(9), R: number(10),

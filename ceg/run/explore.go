@@ -150,7 +150,7 @@ func (x *explorer) query(v *view, n int, may func(id string) bool) ([]labels.Que
 	}
 	list := make([]labels.Question, len(picks))
 	for i, k := range picks {
-		if list[i] = campaign.Question(k); !needs {
+		if list[i] = campaign.Question(k, x.exploration.StrategyCode != ""); !needs {
 			continue
 		}
 		if list[i].QueryInfo == nil {

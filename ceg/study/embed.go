@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 
@@ -126,13 +127,14 @@ func keepScores(ctx context.Context, fsys fs.FS, path string, c run.Config, o ru
 	return result.WriteScores(path, list)
 }
 
-// scoreCandidates scores the images that are left once some are labelled.
+// scoreCandidates scores the images that are left once some are labelled, by CEG's scores and by a strategy
+// that the program registered.
 func scoreCandidates(e *run.Embedding, x config.Exploration, before []result.Query) ([]result.Candidate, error) {
 	candidates, err := Candidates(e, before)
 	if err != nil {
 		return nil, err
 	}
-	o := x.Options(0, 0)
+	o := x.Options(0, len(e.ClassNames))
 	s, err := active.CEG{Weights: o.Weights, Space: o.Space, SoftmaxTwice: o.SoftmaxTwice}.Score(candidates)
 	if err != nil {
 		return nil, err
@@ -140,6 +142,15 @@ func scoreCandidates(e *run.Embedding, x config.Exploration, before []result.Que
 	list := make([]result.Candidate, len(candidates.IDs))
 	for i, id := range candidates.IDs {
 		list[i] = result.Candidate{ID: id, Su: s.Su[i], Sr: s.Sr[i], Sd: s.Sd[i]}
+	}
+	if own, _ := active.Lookup(x.Strategy); own.Code != "" && own.Code == x.StrategyCode {
+		picks, err := own.New(o).Query(candidates, len(list), rand.New(rand.NewPCG(1, 1)))
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range picks {
+			list[p.Index].Score = &p.Score
+		}
 	}
 	return list, nil
 }

@@ -101,7 +101,7 @@ func TestElsewhere(t *testing.T) {
 		{"Records", func() { Records(dir) }}, {"Queries", func() { Queries(dir) }}, {"Result", func() { Result(dir) }}, {"OpenRun", func() { OpenRun(dir) }},
 		{"Embed", func() { Embed(dir) }}, {"Choose", func() { Choose(dir, "entropy", 2) }}, {"ReliableSet", func() { ReliableSet(dir, 0.5) }},
 		{"TSNE", func() { Save(TSNE(dir), "tsne.svg") }}, {"Emoji", func() { Describe("features", Emoji()) }},
-		{"Queried", func() { Queried(dir, 4) }}, {"Report", func() { Report(dir); reportPage(dir) }}, {"LabelCounts", func() { LabelCounts(dir) }},
+		{"Queried", func() { Queried(dir, 4) }}, {"QueryScores", func() { QueryScores(dir) }}, {"Report", func() { Report(dir); reportPage(dir) }}, {"LabelCounts", func() { LabelCounts(dir) }},
 		{"Options", func() { Options(FigureOptions{}) }}, {"Figure", func() { Figure(OpenRun(dir), "epochs", FigureOptions{}) }},
 		{"Study", func() { own = Study(own, nil) }},
 		{"MustFinish", func() { MustFinish(Must(own.Plan()).Run(t.Context(), study.Options{Dir: "study"})) }},

@@ -60,6 +60,11 @@ func Queried(dir string, n int) Fig {
 	return Figure(OpenRun(dir), "queried", FigureOptions{Count: n})
 }
 
+// QueryScores shows the scores of the images queried last among those of all candidates: the uncertainty,
+// representativeness and diversity of CEG, and that of your own strategy. It needs the run's weights or
+// stored scores. [Save] writes the figure to a file.
+func QueryScores(dir string) Fig { return Figure(OpenRun(dir), "scores", FigureOptions{}) }
+
 // Report shows the page of `ledg report` for runs in the cell. It loads nothing and has no
 // script.
 func Report(dirs ...string) {

@@ -32,7 +32,7 @@ type runPage struct {
 	Queried     []queriedDomain
 	Chosen      string        // how the labels were chosen
 	Shown       int           // number of tiles
-	Scored      bool          // some tile has scores
+	Scored      string        // what the scores of tiles are, empty without
 	Matrix      *result.Table // queries by domain and class
 	People      *people       // who labelled; nil if no people did
 	Stale       string        // error of the calibration
@@ -122,7 +122,10 @@ func (r *runPage) addQueried(n int) {
 	for _, q := range list {
 		t := tile{ID: q.ID, Seen: q.Class, Notes: []string{fmt.Sprint("round ", q.Round)}, Picture: r.picture(q.ID)}
 		if s := q.Scores; s != nil {
-			r.Scored, t.Notes = true, append(t.Notes, fmt.Sprintf("u\u00a0%.2f r\u00a0%.2f d\u00a0%.2f", s.Su, s.Sr, s.Sd))
+			r.Scored, t.Notes = "u uncertainty, r representativeness, d diversity", append(t.Notes, fmt.Sprintf("u\u00a0%.2f r\u00a0%.2f d\u00a0%.2f", s.Su, s.Sr, s.Sd))
+		}
+		if q.Score != nil {
+			r.Scored, t.Notes = "those of "+x.Strategy, append(t.Notes, fmt.Sprintf("score\u00a0%.2f", *q.Score))
 		}
 		if k := len(r.Queried); k == 0 || r.Queried[k-1].Name != q.Domain {
 			r.Queried = append(r.Queried, queriedDomain{Name: q.Domain})
