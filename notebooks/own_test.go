@@ -40,20 +40,26 @@ var Supervised = nb.Objective("supervised", func(s nb.Step) {
 })
 
 func weigh(x float64) float64 { return 2 * x }`
-	ownTrain = "%%\nfmt.Println(filepath.Base(nb.Train(\"own\", Margin+\"+\"+Supervised, func(r *nb.Run) { r.Timing = \"published\" })))"
+	ownNetwork = `const gain = 1
+
+var Tiny = nb.Network("tiny", nb.OnImages, func(s *nb.Scope, x *nb.Node) *nb.Node {
+	return Tanh(MulScalar(s.Conv("conv", x, s.Width, 3, 2), gain))
+})`
+	ownTrain = "%%\nfmt.Println(filepath.Base(nb.Train(\"own\", Margin+\"+\"+Supervised, nb.Set(\"net\", Tiny), nb.Set(\"timing\", \"published\"))))"
 )
 
 // Code of a cell is part of a run's name: a changed constant, in the function or in what it uses,
 // trains anew. Other cells, comments and a repeated cell do not.
 func TestOwnCode(t *testing.T) {
 	needJupyter(t)
-	sources := []string{ownImports, ownObjective, ownStrategy, ownTrain}
+	sources := []string{ownImports, ownObjective, ownStrategy, ownNetwork, ownTrain}
 	for _, change := range []string{
 		"// A comment.\n" + ownStrategy,
 		"func unrelated() int { return 1 }",
 		strings.Replace(ownStrategy, "2 * x", "3 * x", 1),
 		strings.Replace(ownObjective, "factor = 1", "factor = 2", 1),
-		ownStrategy + "\n" + ownObjective[strings.Index(ownObjective, "const"):],
+		strings.Replace(ownNetwork, "gain = 1", "gain = 2", 1),
+		ownStrategy + "\n" + ownObjective[strings.Index(ownObjective, "const"):] + "\n" + ownNetwork,
 	} {
 		sources = append(sources, change, ownTrain)
 	}
@@ -77,11 +83,11 @@ func TestOwnCode(t *testing.T) {
 	for i, n := range names {
 		same[i] = slices.Index(names, n)
 	}
-	if want := []int{0, 0, 0, 3, 4, 0}; !slices.Equal(same, want) {
+	if want := []int{0, 0, 0, 3, 4, 5, 0}; !slices.Equal(same, want) {
 		t.Errorf("runs %q: equal to the first of number %v, want %v", names, same, want)
 	}
-	if list, err := filepath.Glob(filepath.Join(runs, "own", "*")); err != nil || len(list) != 3 {
-		t.Errorf("runs %q, %v, want 3", list, err)
+	if list, err := filepath.Glob(filepath.Join(runs, "own", "*")); err != nil || len(list) != 4 {
+		t.Errorf("runs %q, %v, want 4", list, err)
 	}
 }
 

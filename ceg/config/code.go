@@ -6,7 +6,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/active"
 )
 
-// checkCode is an error if the code of a strategy or objective differs from what this program has
+// checkCode is an error if the code of a strategy, objective or network differs from what this program has
 // registered under its name.
 func (c Config) checkCode() error {
 	x := c.Exploration
@@ -18,15 +18,19 @@ func (c Config) checkCode() error {
 			return err
 		}
 	}
-	return c.CheckObjectiveCode()
+	return c.CheckModelCode()
 }
 
-// CheckObjectiveCode is an error if the code of the config's objective differs from what this program
-// has registered under its name: its networks may differ.
-func (c Config) CheckObjectiveCode() error {
-	g := c.Generalization
+// CheckModelCode is an error if the code of the config's objective or network differs from what this
+// program has registered under its name: the trained networks may differ.
+func (c Config) CheckModelCode() error {
+	g, n := c.Generalization, c.Network
 	o, known := LookupObjective(g.Objective)
-	return sameCode("generalization.objective", g.Objective, g.ObjectiveCode, o.Code, known, "objective.Register")
+	if err := sameCode("generalization.objective", g.Objective, g.ObjectiveCode, o.Code, known, "objective.Register"); err != nil {
+		return err
+	}
+	info, known := LookupNetwork(n.Name)
+	return sameCode("network.name", n.Name, n.Code, info.Code, known, "nets.Register")
 }
 
 // sameCode is an error if the code of a name differs from the program's.

@@ -109,6 +109,9 @@ type Network struct {
 	DomainHidden []int `json:"domain_hidden"`
 	// DomainReLU puts ReLU activations between them. The map of package ceg: (30).
 	DomainReLU bool `json:"domain_relu"`
+	// Code identifies the code of a network that the program registered (nets.Register); empty for
+	// built-in ones.
+	Code string `json:"code,omitempty"`
 }
 
 // Schedule sets the length of training and the query epochs. Epochs count from 0; one epoch is

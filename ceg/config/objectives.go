@@ -95,10 +95,11 @@ func fact(manyClasses bool) *Recipe {
 
 var rsc = always(Recipe{Epochs: 20, Batch: 64, Backbone: 0.01, Head: 0.01, Drop: 15, Source: "DeLightCMU/RSC's Domain_Generalization/train.py"})
 
-// added holds the objectives that the program registered, in order of registration.
+// added holds the objectives and networks that the program registered, in order of registration.
 var added struct {
 	sync.Mutex
 	objectives []Objective
+	networks   []NetworkInfo
 }
 
 // AddObjective adds an objective that the program registered. objective.Register calls it and has

@@ -142,6 +142,8 @@ var table = []Setting{
 			}
 			return "smallcnn"
 		}},
+	{Path: "network.code", Help: "code of a network that the program registered",
+		Default: "the network's, none for built-in ones", value: func(d *draft) any { n, _ := LookupNetwork(d.Network.Name); return n.Code }},
 	{Path: "network.width", Flag: "width", Help: "channels of the network's first layer", More: "These are the channels of smallcnn, of the first stage of a ResNet, of the first convolution of an EfficientNet-Lite, and the width of mlp.", Range: "[1, 8192]",
 		Default: "the data set's; as published for EfficientNet-Lite and imagenet weights", value: (*draft).width},
 	{Path: "network.pooling", Help: "how smallcnn's maps become a feature vector", Words: words(MeanPool, FlattenPool),

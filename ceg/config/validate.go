@@ -210,6 +210,9 @@ func (c Config) checkData(info datasets.Info) error {
 // settings that are for such a network alone, or not for it.
 func (c Config) checkImported() error {
 	n := c.Network
+	if info, _ := LookupNetwork(n.Name); info.Whole && n.Precision == BFloat16 {
+		return conflict("network.precision", n.Precision, "network.name", n.Name, "it computes in float32")
+	}
 	if n.Name != Imported {
 		if n.Weights != nil && isFile(n.Weights.Name) {
 			return conflict("network.name", n.Name, "network.weights", n.Weights.Name, "a file .onnx is a network of its own: give it as the network")
@@ -223,9 +226,6 @@ func (c Config) checkImported() error {
 	}
 	if n.Weights == nil || !isFile(n.Weights.Name) {
 		return Errorf("network.name", "%s is a network from a file: name the file .onnx instead", Imported)
-	}
-	if n.Precision == BFloat16 {
-		return conflict("network.precision", n.Precision, "network.name", n.Name, "it computes in float32")
 	}
 	if n.LoRARank > 0 && n.Freeze != "" {
 		return conflict("network.lora_rank", n.LoRARank, "network.freeze", n.Freeze, "with adapters all else of the network stays as it is")

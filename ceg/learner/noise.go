@@ -1,8 +1,12 @@
 package learner
 
 import (
+	"fmt"
 	"maps"
+	"math"
+	"slices"
 
+	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/datasets/seed"
 )
@@ -16,6 +20,10 @@ func (l *Learner) RandomBatch() Batch {
 		r := seed.New(1, "benchmark "+in.Name)
 		switch in.Content {
 		case objective.Pixels:
+			if n := l.o.Backbone.Vector; n > 0 {
+				b[in.Name] = nets.Param{Name: in.Name, Shape: []int{d.Batch(), n}, Kind: nets.Normal, SD: 1}.Init(1)
+				continue
+			}
 			v := make([]uint8, d.Batch()*d.ImageSize*d.ImageSize*3)
 			for i := range v {
 				v[i] = uint8(r.UintN(256))
@@ -39,6 +47,33 @@ func (l *Learner) RandomBatch() Batch {
 		maps.Copy(b, w.Values(seed.New(1, "benchmark "+w.Stream), d))
 	}
 	return b
+}
+
+// Independent returns an error if the features of a random example depend on the others of its batch.
+func (l *Learner) Independent() error {
+	b := l.RandomBatch()
+	i := slices.IndexFunc(l.o.Objective.Inputs, func(in objective.Input) bool { return in.Content == objective.Pixels })
+	if i < 0 {
+		return nil
+	}
+	views := b[l.o.Objective.Inputs[i].Name]
+	p, err := l.Predict(views)
+	if err != nil {
+		return err
+	}
+	switch v := views.(type) { // others follow the first
+	case []uint8:
+		copy(v[len(v)/2:], v)
+	case []float32:
+		copy(v[len(v)/2:], v)
+	}
+	q, err := l.Predict(views)
+	for i, x := range p.Features[:l.features] {
+		if d := math.Abs(float64(x - q.Features[i])); err == nil && !(d <= 1e-3*max(1, math.Abs(float64(x)))) {
+			return fmt.Errorf("network %s: the features of an example depend on the others of its batch (%v becomes %v), which differ in training and in evaluation: normalise each by itself", l.o.Backbone.Name, x, q.Features[i])
+		}
+	}
+	return err
 }
 
 // Forwards returns the number of images that a step passes through its networks: as compiled,

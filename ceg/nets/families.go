@@ -31,5 +31,8 @@ func New(n config.Network, vector int) (Backbone, error) {
 	case vector == 0 && n.Width < 1:
 		return Backbone{}, fmt.Errorf("config: network width %d, want at least 1", n.Width)
 	}
+	if build, ok := registered.Load(n.Name); ok {
+		return build.(func(width, vector int) Backbone)(n.Width, vector), nil
+	}
 	return families[known.Family](known, n, vector)
 }

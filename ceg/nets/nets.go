@@ -1,6 +1,6 @@
 // Package nets defines the networks as graph functions: backbones that map images or vectors to
 // features, and heads that map features to class and domain logits. [New] builds a backbone from
-// a run's settings.
+// a run's settings, and [Register] adds one of a program's own.
 //
 // A backbone is written once, in terms of the few layers of [Ops], which has several
 // implementations. [Params] lists the parameters, package flat uses only operations that are
@@ -132,7 +132,7 @@ type ONNX struct {
 // OfGraph returns the backbone of a graph.
 func OfGraph(name string, g Graph, pixels Pixels) Backbone {
 	return Backbone{Name: name, Pooling: config.MeanPool, Pixels: pixels, Graph: g, Layers: func(Ops, Maps) Maps {
-		panic(fmt.Sprintf("network %s is a graph from a file, and not made of layers", name))
+		panic(fmt.Sprintf("network %s is one graph, and not made of layers", name))
 	}}
 }
 

@@ -32,7 +32,7 @@ func Part(b Backbone, size int) (p Parted, err error) {
 		return Parted{Front: b, Back: back, Maps: [3]int{1, 1, features}}, nil
 	}
 	if b.Graph != nil {
-		return p, fmt.Errorf("network %s is from a file, and cannot be divided: freeze %s", b.Name, config.FreezeBackbone)
+		return p, fmt.Errorf("network %s is one graph, and cannot be divided: freeze %s", b.Name, config.FreezeBackbone)
 	}
 	r, last := record(b, size)
 	at := r.cut(params)

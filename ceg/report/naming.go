@@ -25,7 +25,7 @@ type naming struct {
 // runs, or that follow from others.
 var unnamed = []string{"method", "preset", "seed", "data.target", "data.dataset", "data.labels", "data.split_seed", "exploration.budget", "exploration.initial_share",
 	"network.weights", "schedule.timing", "schedule.query_after", "schedule.query_shares", "exploration.strategy", "generalization.objective", "exploration.initial",
-	"exploration.strategy_code", "exploration.initial_code", "generalization.objective_code"}
+	"exploration.strategy_code", "exploration.initial_code", "generalization.objective_code", "network.code"}
 
 func newNaming(runs []*RecordedRun) naming { return namingBy(runs, true) }
 

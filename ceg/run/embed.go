@@ -23,9 +23,9 @@ type Embedding struct {
 	IDs                     []string
 	Classes, Domains        []int
 	ClassNames, DomainNames []string
-	// Features [n, D], ClassProbs [n, C] and DomainProbs [n, K] are network outputs; K is the
-	// number of source domains.
-	Features, ClassProbs, DomainProbs active.Matrix
+	// Features [n, D], ClassLogits [n, C], ClassProbs [n, C] and DomainProbs [n, K] are network outputs; K
+	// is the number of source domains.
+	Features, ClassLogits, ClassProbs, DomainProbs active.Matrix
 }
 
 // Embed returns features and probabilities of the pool, computed by the networks in the last
@@ -95,7 +95,7 @@ func embed(ctx context.Context, o Options, target bool) (*Embedding, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.Features, e.ClassProbs, e.DomainProbs = out.Features, head.SoftmaxRows(out.ClassLogits), head.SoftmaxRows(out.DomainLogits)
+	e.Features, e.ClassLogits, e.ClassProbs, e.DomainProbs = out.Features, out.ClassLogits, head.SoftmaxRows(out.ClassLogits), head.SoftmaxRows(out.DomainLogits)
 	return e, nil
 }
 

@@ -229,6 +229,11 @@ func (r *run) newTrainer(o Options) error {
 	if r.trainer, err = trainer.New(c, b, options); err != nil {
 		return err
 	}
+	if c.Network.Code != "" && !result.Started(o.Dir) { // of the program
+		if err := r.trainer.Learner.Independent(); err != nil {
+			return &config.Error{Path: "network.name", Err: err}
+		}
+	}
 	r.trainer.Groups, r.explorer.look = p.Data.Groups, r.trainer.Predict
 	r.newTrainerFor = func(domains []string) (*trainer.Trainer, error) {
 		options.Domains = len(domains)

@@ -99,6 +99,10 @@ func TestElsewhere(t *testing.T) {
 		{"Epochs", func() { Epochs(EpochsData{Curves: []Curve{curve(40, 50)}}) }},
 		{"Weak", func() { Weak(m(), r) }}, {"Strong", func() { Strong(m(), r) }}, {"MixUp", func() { MixUp(m(), m(), 0.5) }},
 		{"Records", func() { Records(dir) }}, {"Queries", func() { Queries(dir) }}, {"Result", func() { Result(dir) }}, {"OpenRun", func() { OpenRun(dir) }},
+		{"Network", func() {
+			Network("elsewhere-net", OnImages, func(s *Scope, x *Node) *Node { return s.Conv("a", x, 4, 3, 2) })
+		}},
+		{"Export", func() { Export(dir, "net.safetensors") }}, {"Tensors", func() { Tensors(dir, 1, "logits") }},
 		{"Embed", func() { Embed(dir) }}, {"Choose", func() { Choose(dir, "entropy", 2) }}, {"ReliableSet", func() { ReliableSet(dir, 0.5) }},
 		{"TSNE", func() { Save(TSNE(dir), "tsne.svg") }}, {"Emoji", func() { Describe("features", Emoji()) }},
 		{"Queried", func() { Queried(dir, 4) }}, {"QueryScores", func() { QueryScores(dir) }}, {"Report", func() { Report(dir); reportPage(dir) }}, {"LabelCounts", func() { LabelCounts(dir) }},

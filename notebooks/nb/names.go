@@ -1,9 +1,12 @@
 package nb
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"image"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -111,16 +114,42 @@ func OpenRun(dir string) *Folder { return Must(report.OpenRun(dir)) }
 // finished run. A run whose weights are not stored is trained again first, in [Dir]("weights").
 func Embed(dir string) *ceg.Embedding {
 	run := Must(result.OpenRun(dir))
-	if !checkpoint.Exists(run.Path) {
-		c, ctx := run.Config, context.Background()
-		at := Must(result.Locate(run.Path, c.Data.Dataset, result.Place{}))
-		id := Must(examples.Identify(ctx, c.Data, run.Path, at))
-		Check(id.Check(run.Path, Result(dir)))
-		o := ceg.Options{Dir: filepath.Join(Dir("weights"), runName(c, id)), Root: at.Root, SplitsDir: at.SplitsDir, Labels: at.Labels, FollowLinks: at.FollowLinks}
-		b := &bar{runs: 1}
-		Check(b.run(c, o, model.WeightArgs{}))
-		b.end(o.Dir)
-		dir = o.Dir
+	return Must(ceg.Embed(context.Background(), ceg.Options{Dir: withWeights(run, run.Config.Schedule.Epochs)}))
+}
+
+// withWeights returns a folder with the weights of a run after a number of epochs: its own, or one in
+// [Dir]("weights") in which it is trained again that far.
+func withWeights(run *result.Run, epochs int) string {
+	c := run.Config
+	last := epochs == c.Schedule.Epochs
+	if last && checkpoint.Exists(run.Path) {
+		return run.Path
 	}
-	return Must(ceg.Embed(context.Background(), ceg.Options{Dir: dir}))
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	at := Must(result.Locate(run.Path, c.Data.Dataset, result.Place{}))
+	id := Must(examples.Identify(ctx, c.Data, run.Path, at))
+	Check(id.Check(run.Path, Result(run.Path)))
+	o := ceg.Options{Dir: filepath.Join(Dir("weights"), runName(c, id)), Root: at.Root, SplitsDir: at.SplitsDir, Labels: at.Labels, FollowLinks: at.FollowLinks}
+	b := &bar{runs: 1}
+	if last {
+		Check(b.run(ctx, c, o, model.WeightArgs{}))
+		b.end(o.Dir)
+		return o.Dir
+	}
+	dir := fmt.Sprintf("%s-epoch%d", o.Dir, epochs)
+	if checkpoint.Exists(dir) {
+		return dir
+	}
+	o.Dir = dir + ".part"
+	o.Observe = func(e ceg.Event) {
+		if e.Done && e.Epoch+1 == epochs {
+			stop()
+		}
+	}
+	if err := b.run(ctx, c, o, model.WeightArgs{}); !errors.Is(err, context.Canceled) {
+		Check(cmp.Or(err, fmt.Errorf("%s has later epochs: remove it", o.Dir)))
+	}
+	Check(os.Rename(o.Dir, dir))
+	return dir
 }

@@ -3,7 +3,10 @@ package nb_test
 import (
 	"context"
 	"fmt"
+	"math"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -58,10 +61,80 @@ func TestOwn(t *testing.T) {
 	if swept := nb.Sweep("own", balanced, "seed", []float64{1}, 1); !slices.Equal(swept, dirs[1:]) {
 		t.Errorf("the sweep's runs are %q, want %q", swept, dirs[1:])
 	}
+	for _, q := range nb.Queries(dirs[0]) {
+		if (q.Score != nil) != (q.Round > 0) || q.Score != nil && !(*q.Score >= 0 && *q.Score <= 2) {
+			t.Errorf("%+v has the score of another round", q)
+		}
+	}
+	folder := nb.OpenRun(dirs[0])
+	if d, err := folder.Queried(nb.FigureOptions{}); err != nil || len(d.Tiles[0].Scores) > 1 || !strings.Contains(d.Note, "score: that of margin-density") {
+		t.Errorf("queried %+v, %v", d, err)
+	}
+	g, err := folder.Figure(t.Context(), "scores", nb.Theme(), nb.Options(nb.FigureOptions{}))
+	if err != nil || len(g.Panels) != 4 || g.Panels[0].Plot.Title.Text+g.Panels[0].Plot.X.Label.Text != "Score of margin-density" {
+		t.Errorf("scores %+v, %v", g, err)
+	}
+	nb.QueryScores(dirs[0])
 	nb.Compare(dirs...)
 	s := nb.Study(study.Parse("study.yaml", []byte("name: own\ndataset: glyphs\ntargets: [photo]\nseeds: [1]\nmethods: [ceg, margin-density+balanced-fixmatch]\n")))
 	p := nb.Must(s.Plan())
 	nb.MustFinish(p.Run(context.Background(), study.Options{Dir: nb.Dir("study")}))
+}
+
+// wide is a network on images.
+var wide = nb.Network("wide", nb.OnImages, func(s *nb.Scope, x *nb.Node) *nb.Node {
+	return Tanh(s.Conv("conv", x, 2*s.Width, 3, 2))
+})
+
+// A network of one's own is trained, and what it computes after an epoch has that epoch's accuracy.
+func TestTensors(t *testing.T) {
+	t.Setenv("LEDG_QUICK", "1")
+	t.Setenv("LEDG_RUNS", t.TempDir())
+	dir := nb.Train("net", "uniform-ce", nb.Set("net", wide), nb.Set("timing", "published"))
+	nb.Export(dir, filepath.Join(t.TempDir(), "wide.safetensors"))
+	records, last := nb.Records(dir), nb.Tensors(dir, 0, "features")
+	if e := nb.Embed(dir); len(last.Columns) != 3+e.Features.Cols || last.Rows[1][3].Text != fmt.Sprint(e.Features.Data[e.Features.Stride]) {
+		t.Errorf("%d columns, the first of the second image %q", len(last.Columns), last.Rows[1][3].Text)
+	}
+	for _, epoch := range []int{2, 3, 2} {
+		rows, right := nb.Tensors(dir, epoch, "logits"), 0
+		for _, r := range rows.Rows {
+			best, most := "", math.Inf(-1)
+			for k, c := range rows.Columns[3:] {
+				if v, err := strconv.ParseFloat(r[3+k].Text, 64); err != nil || v > most {
+					best, most = c.Name, v
+				}
+			}
+			if r[1].Text == "photo" && best == r[2].Text {
+				right++
+			}
+		}
+		if want := records[epoch-1].Target(); len(rows.Rows) != len(last.Rows) || right != want.Correct {
+			t.Errorf("epoch %d: %d target images are right, want %d of %d", epoch, right, want.Correct, want.Total)
+		}
+	}
+	sum := 0.0
+	for _, c := range nb.Tensors(dir, 1, "probabilities").Rows[0][3:] {
+		v, _ := strconv.ParseFloat(c.Text, 64)
+		sum += v
+	}
+	if math.Abs(sum-1) > 1e-5 {
+		t.Errorf("probabilities sum to %v", sum)
+	}
+	for want, f := range map[string]func(){
+		`"logits" of epoch 4, want one of ["features" "logits" "probabilities"] of 1 to 3, or 0 for the last`: func() { nb.Tensors(dir, 4, "logits") },
+		`"logit" of epoch 1`:     func() { nb.Tensors(dir, 1, "logit") },
+		"which has no ONNX form": func() { nb.Export(dir, filepath.Join(t.TempDir(), "wide.onnx")) },
+	} {
+		text := ""
+		func() {
+			defer func() { text = fmt.Sprint(recover()) }()
+			f()
+		}()
+		if !strings.Contains(text, want) {
+			t.Errorf("error %q, want %q", text, want)
+		}
+	}
 }
 
 // ownPower is what no strategy may read, as TestOwnErrors sets it.

@@ -73,7 +73,7 @@ func (b *bar) train(name, method string, change ...func(*Run)) (dir string, f fa
 func (b *bar) trainIn(dir string, r Run, c config.Config) string {
 	o := ceg.Options{Dir: dir, Root: r.Root}
 	words := model.WeightArgs{Weights: cmp.Or(config.NetworkFile(r.Set), specified(r.Weights, r.Set["network.weights"])), Style: specified(r.StyleWeights, r.Set["generalization.style_weights"])}
-	err := b.run(c, o, words)
+	err := b.run(context.Background(), c, o, words)
 	if awaiting := new(ceg.ErrAwaitingLabels); errors.As(err, &awaiting) {
 		b.text(awaiting.Error())
 		return dir
@@ -86,9 +86,13 @@ func (b *bar) trainIn(dir string, r Run, c config.Config) string {
 }
 
 // run trains a run, or resumes it.
-func (b *bar) run(c config.Config, o ceg.Options, words model.WeightArgs) (err error) {
-	ctx := context.Background()
-	o.Resume, o.Observe = true, b.observe
+func (b *bar) run(ctx context.Context, c config.Config, o ceg.Options, words model.WeightArgs) (err error) {
+	watch := o.Observe
+	o.Resume, o.Observe = true, func(e ceg.Event) {
+		if b.observe(e); watch != nil {
+			watch(e)
+		}
+	}
 	if o.Weights, o.Style, err = model.OpenWeights(ctx, &c, words, checkpoint.Exists(o.Dir), nil); err == nil {
 		_, err = ceg.Run(ctx, c, o)
 	}

@@ -26,7 +26,8 @@ func LearnerOptions(b nets.Backbone, c config.Config, classes, domains int) lear
 	}
 }
 
-// Work describes training the network to an engine. It is heavy if it is an ONNX file's.
+// Work describes training the network to an engine. It is heavy if it is one graph on images.
 func Work(n config.Network) engine.Work {
-	return engine.Work{Heavy: n.Name == config.Imported}
+	info, _ := config.LookupNetwork(n.Name)
+	return engine.Work{Heavy: info.Whole && !info.Vectors}
 }

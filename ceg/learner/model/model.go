@@ -60,7 +60,7 @@ func Vector(d *datasets.Dataset) int {
 // Load reads the trained weights of a run with config c and data set d from the checkpoint in
 // dir. Low-rank adapters are merged into their layers.
 func Load(dir string, c config.Config, d *datasets.Dataset) (*Model, error) {
-	err := c.CheckObjectiveCode()
+	err := c.CheckModelCode()
 	if err != nil {
 		return nil, err
 	}

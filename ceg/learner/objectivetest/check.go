@@ -36,20 +36,31 @@ func Check(t *testing.T, o objective.Objective) {
 			if reliable && !o.Uses(objective.Reliable) {
 				continue
 			}
-			t.Run(fmt.Sprintf("%s, reliable images %v", name, reliable), func(t *testing.T) { checkSteps(t, o, body, reliable) })
+			t.Run(fmt.Sprintf("%s, reliable images %v", name, reliable), func(t *testing.T) { checkSteps(t, o, body, 16, reliable) })
 		}
 	}
 }
 
-// checkSteps takes the same three steps twice.
-func checkSteps(t *testing.T, o objective.Objective, body nets.Backbone, reliable bool) {
+// CheckNetwork tests the contract of a network ([nets.Register]) on images of a size, or on vectors. The features of
+// an example do not depend on the others of a batch, and the objectives train it as [Check] says.
+func CheckNetwork(t *testing.T, b nets.Backbone, size int, objectives ...objective.Objective) {
+	for _, o := range objectives {
+		t.Run(b.Name+" "+o.Name, func(t *testing.T) { checkSteps(t, o, b, size, o.Uses(objective.Reliable)) })
+	}
+}
+
+// checkSteps takes the same three steps twice, on images of a size or on vectors.
+func checkSteps(t *testing.T, o objective.Objective, body nets.Backbone, size int, reliable bool) {
 	var first, again [][]learner.Term
 	var begin, state, other learner.State
 	for range 2 {
 		again = nil
 		l := fatal.Get(learner.New(enginetest.Open(t), learner.Options{Backbone: body, Objective: o,
-			ImageSize: 16, Classes: 5, Domains: 2, PerDomain: 3, Momentum: 0.9, WeightDecay: 5e-4}, 1))(t)
+			ImageSize: size, Classes: 5, Domains: 2, PerDomain: 3, Momentum: 0.9, WeightDecay: 5e-4}, 1))(t)
 		defer l.Close()
+		if body.Graph != nil {
+			fatal.If(t, l.Independent())
+		}
 		begin = fatal.Get(l.State())(t)
 		for epoch := range 3 {
 			stage := learner.Stage{Reliable: reliable}
@@ -68,9 +79,13 @@ func checkSteps(t *testing.T, o objective.Objective, body nets.Backbone, reliabl
 			again = append(again, terms)
 		}
 		state = fatal.Get(l.State())(t)
-		p := fatal.Get(l.Predict(make([]uint8, 4*16*16*3)))(t)
+		var blank any = make([]uint8, 4*size*size*3)
+		if body.Vector > 0 {
+			blank = make([]float32, 4*body.Vector)
+		}
+		p := fatal.Get(l.Predict(blank))(t)
 		if i := slices.IndexFunc(p.ClassLogits, func(z float32) bool { return math.IsNaN(float64(z)) }); i >= 0 {
-			t.Errorf("class logit %d of a black image is NaN", i)
+			t.Errorf("class logit %d of zeros is NaN", i)
 		}
 		if first == nil {
 			first, other = again, state

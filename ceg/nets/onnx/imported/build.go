@@ -8,23 +8,18 @@ import (
 
 // Build implements nets.Graph. BatchNormalization has the file's statistics in training, too.
 func (t *Trainable) Build(params map[string]*graph.Node, passes []nets.Pass, _ bool) nets.Features {
-	f := nets.Features{Passes: make([]*graph.Node, len(passes)), Running: map[string]*graph.Node{}}
-	inputs := make([]*graph.Node, len(passes))
 	merged := t.merge(params)
-	lanes, _ := nets.Lanes(passes)
-	for _, l := range lanes {
-		y := t.output(merged, l.Join(passes, inputs))
-		features := t.taking.node(y)
-		l.Split(passes, features, t.asMaps(y, features), f.Passes)
-	}
 	var trained []string
 	for _, p := range t.params {
 		if !p.Fixed {
 			trained = append(trained, p.Name)
 		}
 	}
-	f.Pull = nets.Pull(passes, f.Passes, params, trained, inputs)
-	return f
+	return nets.Joined(params, trained, passes, func(x *graph.Node) (features, maps *graph.Node) {
+		y := t.output(merged, x)
+		features = t.taking.node(y)
+		return features, t.asMaps(y, features)
+	})
 }
 
 // output adds the network to a graph. Images are [n, size, size, 3].
