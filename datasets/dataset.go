@@ -116,7 +116,8 @@ func (d *Dataset) ImageContext(ctx context.Context, i int) (*rgb.Image, error) {
 }
 
 // ViewContext decodes example i to be shown with sides of about view pixels, for which large JPEGs
-// need not be decoded in full; 0 means as [Dataset.ImageContext].
+// need not be decoded in full; 0 means as [Dataset.ImageContext]. A negative view of a box is that of its
+// whole image, with its outline.
 func (d *Dataset) ViewContext(ctx context.Context, i, view int) (*rgb.Image, error) {
 	m, _, err := d.source.read(ctx, i, view)
 	if err != nil {
@@ -125,16 +126,21 @@ func (d *Dataset) ViewContext(ctx context.Context, i, view int) (*rgb.Image, err
 	return m, nil
 }
 
-// DecodeFile decodes the content of an image file by the data set's rule; view is as in
-// [Dataset.ViewContext].
-func (d *Dataset) DecodeFile(ctx context.Context, data []byte, view int) (*rgb.Image, error) {
-	return viewed(d.decoding(), view).Decode(ctx, data)
+// DecodeFile decodes the example called id, whose file has the content data, by the data set's rule;
+// view is as in [Dataset.ViewContext].
+func (d *Dataset) DecodeFile(ctx context.Context, id string, data []byte, view int) (*rgb.Image, error) {
+	m, _, err := viewed(d.decoding(), view).LookAt(ctx, id, data)
+	return m, err
 }
 
-// viewed is the rule for a view of about view pixels, or the rule itself for 0.
+// viewed is the rule for a view of about view pixels, or the rule itself for 0. A negative one is
+// of the whole image of a box.
 func viewed(rule rgb.Decoding, view int) rgb.Decoding {
-	if view == 0 {
+	switch {
+	case view == 0:
 		return rule
+	case view < 0:
+		return rule.Outlined(-view)
 	}
 	return rule.ForDisplay(view)
 }

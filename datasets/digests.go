@@ -82,7 +82,7 @@ func digests(ctx context.Context, d *Dataset, cacheDir string, useIndex bool) ([
 		var s stamp
 		if indexed {
 			var err error
-			if s, err = stampOf(files.fsys, id); err != nil {
+			if s, err = stampOf(files.fsys, rgb.FilePath(id)); err != nil {
 				bad.add(id, err)
 				return nil
 			}

@@ -187,15 +187,15 @@ func (o *originals) read(ctx context.Context, id string, view int, sum digest) (
 		}
 		return o.drawn.source.read(ctx, i, view)
 	}
-	b, err := regular.ReadFS(o.images, id, rgb.MaxFile)
+	b, err := regular.ReadFS(o.images, rgb.FilePath(id), rgb.MaxFile)
 	if err != nil {
 		return nil, digest{}, regular.Bare(err)
 	}
-	now := contentDigest(b)
+	now := contentDigest(id, b)
 	if sum != (digest{}) && now != sum {
 		return nil, now, errors.New("the image has changed since its features were computed: embed it again")
 	}
-	m, err := viewed(o.origin.Decoding, view).Decode(ctx, b)
+	m, _, err := viewed(o.origin.Decoding, view).LookAt(ctx, id, b)
 	return m, now, err
 }
 

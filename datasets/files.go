@@ -58,7 +58,7 @@ func (s *fileSource) remembered(path string) index {
 }
 
 func (s *fileSource) content(i int) ([]byte, error) {
-	b, err := regular.ReadFS(s.fsys, s.d.Examples[i].ID, rgb.MaxFile)
+	b, err := regular.ReadFS(s.fsys, rgb.FilePath(s.d.Examples[i].ID), rgb.MaxFile)
 	return b, regular.Bare(err)
 }
 
@@ -75,15 +75,22 @@ func (s *fileSource) digestOf(i int, b []byte) digest {
 	if s.kept != nil {
 		return s.kept(s.d.Examples[i].ID)
 	}
-	return contentDigest(b)
+	return contentDigest(s.d.Examples[i].ID, b)
 }
 
-// contentDigest names the pixels of a file: its content, and for formats that were
+// contentDigest names the pixels of an item: the file's content, and for formats that were
 // once decoded otherwise, how they are decoded now.
-func contentDigest(b []byte) digest {
-	h := ContentHash(b)
-	h.Write(b)
-	return digest(h.Sum(nil))
+func contentDigest(id string, b []byte) digest { return digest(ItemHash(id, b).Sum(nil)) }
+
+// ItemHash returns the hash whose sum is the [Dataset.Digest] of an item with this ID and this content
+// of its file.
+func ItemHash(id string, data []byte) hash.Hash {
+	h := ContentHash(data)
+	h.Write(data)
+	if _, box, ok := rgb.CutBox(id); ok {
+		fmt.Fprintf(h, "\x00box 1 %v", box)
+	}
+	return h
 }
 
 // ContentHash returns the hash whose sum over a file's bytes is its [Dataset.Digest]; head is
@@ -107,7 +114,7 @@ func (s *fileSource) read(ctx context.Context, i, view int) (*rgb.Image, digest,
 
 // decode decodes the content of example i.
 func (s *fileSource) decode(ctx context.Context, i, view int, b []byte) (*rgb.Image, error) {
-	m, facts, err := viewed(s.decoding, view).Look(ctx, b)
+	m, facts, err := viewed(s.decoding, view).LookAt(ctx, s.d.Examples[i].ID, b)
 	if err == nil {
 		s.seen.note(i, facts)
 	}

@@ -89,6 +89,12 @@ func scanFolder(fsys fs.FS, opts Options) (*Dataset, []entry, error) {
 	if err := l.finish(); err != nil {
 		return d, nil, err
 	}
+	if opts.Boxes != nil {
+		if list, d.Notes, err = opts.Boxes.into(l, opts.root, list); err != nil {
+			return d, nil, err
+		}
+		d.withoutEmpty(list)
+	}
 	ids := idsOf(list)
 	d.Skipped = l.skipped
 	if opts.Labels, err = d.locate(opts.root, ids, opts.Labels, opts.Classes, opts.Strict, opts.groups); err != nil {

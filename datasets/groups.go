@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ledg-go/ledg/datasets/rgb"
 	"github.com/ledg-go/ledg/datasets/seed"
 )
 
@@ -34,7 +35,7 @@ func newGrouper(rule string, labels []Label) (*grouper, error) {
 		if g.named == nil {
 			g.named = make(map[string]string)
 		}
-		id := SameName(l.ID)
+		id := SameName(rgb.FilePath(l.ID)) // an image is not divided
 		if other, ok := g.named[id]; ok && other != l.Group {
 			return nil, l.errorf("%s is of group %q here, and of %q at another place", l.ID, l.Group, other)
 		}
@@ -56,21 +57,39 @@ func ParseGroup(rule string) (*regexp.Regexp, error) {
 	return r, nil
 }
 
-// of returns the name of an image's group, empty if it is a group of its own.
-func (g *grouper) of(id string) string {
-	if g.rule == nil {
-		return g.named[SameName(id)]
+// orBoxes returns g, and for nil where items are boxes, one by which an image is the group of its boxes.
+func (g *grouper) orBoxes(boxes bool) *grouper {
+	if g == nil && boxes {
+		return &grouper{}
 	}
-	return GroupName(g.rule, id)
+	return g
 }
 
-// GroupName returns the group of an ID by a rule of [ParseGroup], empty for none.
-func GroupName(rule *regexp.Regexp, id string) string {
-	m := rule.FindStringSubmatch(id)
-	if m == nil {
-		return ""
+// of returns the name of an item's group, empty if it is a group of its own. A box without one is of
+// its image.
+func (g *grouper) of(id string) string {
+	if g.rule != nil {
+		return GroupName(g.rule, id)
 	}
-	return m[min(1, len(m)-1)]
+	path := rgb.FilePath(id)
+	if name := g.named[SameName(path)]; name != "" || path == id {
+		return name
+	}
+	return path
+}
+
+// GroupName returns the group of an ID by a rule of [ParseGroup], empty for none. The rule is over paths; the
+// group of a box without one is its image.
+func GroupName(rule *regexp.Regexp, id string) string {
+	path := rgb.FilePath(id)
+	m := rule.FindStringSubmatch(path)
+	switch {
+	case m != nil && m[min(1, len(m)-1)] != "":
+		return m[min(1, len(m)-1)]
+	case path != id:
+		return path
+	}
+	return ""
 }
 
 // GroupBy sets the groups of a new data set by a rule; an empty rule sets none.
@@ -85,11 +104,11 @@ func (d *Dataset) GroupBy(rule string) error {
 // setGroups fills in Groups, GroupNames and Ungrouped. It is an error if nothing belongs
 // together, or if a split divides a group.
 func (d *Dataset) setGroups(g *grouper) error {
-	if g == nil {
+	if g = g.orBoxes(d.HasBoxes()); g == nil {
 		return nil
 	}
 	numbers, first := make(map[string]int), []int(nil)
-	d.Groups = make([]int, d.Len())
+	d.Groups, d.GroupNames, d.Ungrouped = make([]int, d.Len()), nil, 0
 	for i, e := range d.Examples {
 		name := g.of(e.ID)
 		k, ok := numbers[name]
@@ -114,6 +133,12 @@ func (d *Dataset) setGroups(g *grouper) error {
 	}
 	return nil
 }
+
+// isBox reports whether an example is a box.
+func isBox(e Example) bool { return rgb.FilePath(e.ID) != e.ID }
+
+// HasBoxes reports whether the examples are boxes in images.
+func (d *Dataset) HasBoxes() bool { return slices.ContainsFunc(d.Examples, isBox) }
 
 // GroupMembers returns the examples of every group, by index; nil without groups.
 func (d *Dataset) GroupMembers() [][]int {

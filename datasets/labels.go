@@ -29,6 +29,8 @@ type Label struct {
 	Split string
 	// Where is the position in a file, such as "labels.csv:7", for errors; it may be empty.
 	Where string
+
+	box string // "#X,Y,W,H" while ID is the path alone
 }
 
 // Limits of files of classes and labels: bytes of the first and the second, of one line, and

@@ -19,6 +19,10 @@ func (d *Dataset) locate(root string, ids []string, list []Label, classes []stri
 	for _, f := range d.Skipped {
 		leftOut = append(leftOut, f.ID)
 	}
+	boxes := newItemIndex(ids)
+	if boxes != nil {
+		list, ids = cutBoxes(list), boxes.paths
+	}
 	finder, found := newFinder(root, ids, leftOut...), make([]Found, len(list))
 	for i, l := range list {
 		found[i] = finder.Find(l.ID)
@@ -47,6 +51,12 @@ func (d *Dataset) locate(root string, ids []string, list []Label, classes []stri
 	if missing > 0 {
 		d.Notes = append(d.Notes, fmt.Sprintf("%s %s such as %s: no class", plural(missing, "cell"), verb(missing, "is a missing value", "are missing values"), nothing))
 	}
+	if boxes != nil {
+		n := 0
+		if used, n = boxes.spread(used); n > 0 {
+			d.Notes = append(d.Notes, fmt.Sprintf("%s of boxes that are not there %s left out", plural(n, "label"), verb(n, "is", "are")))
+		}
+	}
 	if groups != nil && groups.rule == nil {
 		g, err := newGrouper("", used)
 		if err != nil {
@@ -68,4 +78,22 @@ func (d *Dataset) locate(root string, ids []string, list []Label, classes []stri
 	}
 	d.Notes = append(d.Notes, fmt.Sprintf("%d of %d rows name photos that are not there, first %s; they are left out", len(absent), rows, printable(strings.TrimPrefix(first.Where+": ", ": ")+err.Error())))
 	return used, nil
+}
+
+// Renamed returns labels with the IDs of the images below an absolute root that they stand for, where
+// there is one; a label of a box keeps its box.
+func Renamed(root string, ids []string, list []Label) []Label {
+	list = cutBoxes(list)
+	finder, found := newFinder(root, ids), make([]Found, len(list))
+	for i, l := range list {
+		found[i] = finder.Find(l.ID)
+	}
+	finder.Settle(found)
+	for i, f := range found {
+		if f.Err == nil {
+			list[i].ID = ids[f.Index]
+		}
+		list[i].ID, list[i].box = list[i].ID+list[i].box, ""
+	}
+	return list
 }

@@ -49,6 +49,8 @@ type Options struct {
 	Group string
 	// Decoding is the rule that decodes image files of data sets that are Yours.
 	Decoding rgb.Decoding
+	// Boxes make the boxes in images that are Yours the items; nil for whole images.
+	Boxes *Boxes
 	// FollowLinks follows symbolic links out of the root folder of a data set that is Yours;
 	// otherwise they are skipped.
 	FollowLinks bool
@@ -77,6 +79,12 @@ func Open(name, root string, opts Options) (*Dataset, Truth, error) {
 	}
 	if opts.Decoding != rgb.Stored && (!i.Yours || i.Vectors) {
 		return nil, Truth{}, fmt.Errorf("data set %s: decoding %s is for folders of your own images", name, opts.Decoding.Word())
+	}
+	if opts.Boxes != nil {
+		if !i.Yours || i.Vectors {
+			return nil, Truth{}, fmt.Errorf("data set %s: boxes are for folders of your own images; features are of the boxes that they were computed from", name)
+		}
+		opts.Decoding = opts.Decoding.OfBoxes()
 	}
 	var err error
 	if opts.groups, err = newGrouper(opts.Group, opts.Labels); err != nil {

@@ -70,7 +70,7 @@ func TestDecodingOfPublished(t *testing.T) {
 }
 
 func TestSiteDecoding(t *testing.T) {
-	d, _ := fatal.Get2(Site(filepath.Join(sideways(t), "north"), []string{"cat"}, false, rgb.Photo))(t)
+	d, _ := fatal.Get2(Site(filepath.Join(sideways(t), "north"), []string{"cat"}, false, rgb.Photo, nil))(t)
 	if m, err := d.Image(0); err != nil || m.Height < m.Width {
 		t.Errorf("%v, %v", m, err)
 	}

@@ -12,8 +12,8 @@ import (
 // class is known; folder names have no meaning. also lists IDs of images whose files are gone,
 // which cannot be shown. IDs are paths relative to the folder. Other files are listed in
 // Dataset.Skipped, and names that begin with a dot are ignored. Symbolic links are followed if
-// followLinks is set or they stay inside.
-func Site(root string, classes []string, followLinks bool, decoding rgb.Decoding, also ...string) (*Dataset, Truth, error) {
+// followLinks is set or they stay inside. Not nil, boxes make the boxes in the images the items.
+func Site(root string, classes []string, followLinks bool, decoding rgb.Decoding, boxes *Boxes, also ...string) (*Dataset, Truth, error) {
 	fail := func(err error) (*Dataset, Truth, error) { return nil, Truth{}, fmt.Errorf("site %s: %w", root, err) }
 	dir, err := folderPath(root)
 	if err != nil {
@@ -42,8 +42,21 @@ func Site(root string, classes []string, followLinks bool, decoding rgb.Decoding
 		}
 		return nil
 	}
-	if err := l.walkImages(add); err != nil {
+	listed := add
+	var list []named
+	if boxes != nil {
+		listed = func(id string) error { list = append(list, named{Example: Example{ID: id}}); return nil }
+	}
+	if err := l.walkImages(listed); err != nil {
 		return fail(err)
+	}
+	if len(list) > 0 {
+		if list, d.Notes, err = boxes.into(l, dir, list); err != nil {
+			return fail(err)
+		}
+		for _, e := range list {
+			add(e.ID)
+		}
 	}
 	for _, id := range also {
 		add(id)
@@ -62,5 +75,5 @@ func Site(root string, classes []string, followLinks bool, decoding rgb.Decoding
 	}
 	s := d.source.(*fileSource)
 	s.root, s.decoding = dir, decoding
-	return d, t, nil
+	return d, t, d.setGroups(nil)
 }

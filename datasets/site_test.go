@@ -22,7 +22,7 @@ func TestSite(t *testing.T) {
 	fatal.If(t, os.WriteFile(outside, []byte(png), 0o666))
 	fatal.If(t, os.Symlink(outside, filepath.Join(root, "link.png")))
 	ids := func(follow bool) (list []string) {
-		d, truth := fatal.Get2(Site(root, []string{"cat", "dog"}, follow, rgb.Stored))(t)
+		d, truth := fatal.Get2(Site(root, []string{"cat", "dog"}, follow, rgb.Stored, nil))(t)
 		if truth.Len() != d.Len() || truth.Known() != 0 {
 			t.Errorf("%d of %d classes are known", truth.Known(), d.Len())
 		}
@@ -41,6 +41,6 @@ func TestSite(t *testing.T) {
 		t.Errorf("images with links %v", got)
 	}
 	for dir, want := range map[string]string{filepath.Join(root, "nowhere"): "no such file", t.TempDir(): "there are no images", outside: "not a folder"} {
-		fatal.Says(t, fatal.Err2(Site(dir, []string{"cat", "dog"}, false, rgb.Stored)), want)
+		fatal.Says(t, fatal.Err2(Site(dir, []string{"cat", "dog"}, false, rgb.Stored, nil)), want)
 	}
 }

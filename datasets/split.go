@@ -188,7 +188,7 @@ func splitsOf(ids []string, labels []Label) (list []Split, by string, err error)
 // alone, so other classes and domains may come and go without moving it. Groups are not
 // divided; see splitByGroup.
 func splitByRule(entries []entry, domains, classes []string, seedValue uint64, least int, g *grouper) {
-	if g != nil {
+	if g = g.orBoxes(slices.ContainsFunc(entries, func(e entry) bool { return isBox(e.Example) })); g != nil {
 		splitByGroup(entries, seedValue, g)
 		return
 	}

@@ -64,18 +64,16 @@ func (d *decoder) one(ctx context.Context, path string, dst []uint8) (features [
 			err = fmt.Errorf("the decoder failed: %v", r)
 		}
 	}()
-	data, err := readFile(path)
+	data, err := readFile(rgb.FilePath(path))
 	if err != nil {
 		return nil, err
 	}
 	if d.known != nil && d.known.Len() > 0 {
-		sum := datasets.ContentHash(data)
-		sum.Write(data)
-		if features = d.known.Read(sum); features != nil {
+		if features = d.known.Read(datasets.ItemHash(path, data)); features != nil {
 			return features, nil
 		}
 	}
-	m, facts, err := d.decoding.Look(ctx, data)
+	m, facts, err := d.decoding.LookAt(ctx, path, data)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/learner/embedding/shard"
@@ -23,6 +24,13 @@ import (
 type FilesOptions struct {
 	// Images are folders, searched at any depth, and files.
 	Images []string
+	// Boxes make the boxes in the images the items; nil for whole images.
+	Boxes *datasets.Boxes
+	// Events are the events of image files by path, from gaps of Gap; nil for none.
+	Events map[string]string
+	Gap    time.Duration
+	// Units fills in Summary.Images without boxes and events, too.
+	Units bool
 	// Out is the output table: .csv, .parquet or .jsonl.
 	Out string
 	// Embeddings is an output file for features, .safetensors; empty for none.
@@ -52,6 +60,13 @@ type Summary struct {
 	Pictures datasets.PictureCount
 	// First lists the first few of them with reasons.
 	First []string
+	// Images and Events are the predictions of images and of events, where there are boxes or events, and the Files
+	// with a row each.
+	Images, Events []*Unit
+	Files          []string
+	// Boxes are the boxes of the images, and Paths the images' paths; nil without boxes.
+	Boxes *datasets.BoxesOf
+	Paths []string
 }
 
 // Files predicts the images of folders and writes a table with a row for each file, in byte
@@ -73,6 +88,9 @@ func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err e
 			return s, err
 		}
 	}
+	if err := SameKind(p.Decoding(), o.Boxes); err != nil {
+		return s, err
+	}
 	if err := p.look(); err != nil {
 		return s, err
 	}
@@ -82,6 +100,12 @@ func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err e
 	paths, err := find(o.Images, o.own())
 	if err != nil {
 		return s, err
+	}
+	if o.Boxes != nil {
+		s.Paths = paths
+		if paths, s.Boxes, err = boxesIn(o.Images, paths, o.Boxes); err != nil {
+			return s, err
+		}
 	}
 	j, err := openJournal(o, p)
 	if err != nil {
@@ -94,16 +118,19 @@ func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err e
 		return s, err
 	}
 	s.Pictures = d.seen
-	if j.done == 0 && len(paths) == 0 {
+	if j.done == 0 && len(paths) == 0 && o.Boxes == nil {
 		return s, fmt.Errorf("no files in %s", strings.Join(o.Images, ", "))
 	}
 	if err := j.write(o.Out, o.Embeddings, &s); err != nil {
 		return s, err
 	}
+	if err := p.writeAll(o, &s, j); err != nil {
+		return s, err
+	}
 	if err := j.Remove(); err != nil {
 		return s, err
 	}
-	if s.Predicted == 0 {
+	if s.Predicted == 0 && (o.Boxes == nil || s.Failed > 0) {
 		for _, dir := range o.Images {
 			if err := foreign.Folder(dir); err != nil {
 				return s, err
@@ -114,10 +141,26 @@ func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err e
 	return s, nil
 }
 
+// writeAll writes the tables of images and events, if there are boxes or events.
+func (p *Predictor) writeAll(o FilesOptions, s *Summary, j *journal) (err error) {
+	if o.Boxes == nil && o.Events == nil && !o.Units {
+		return nil
+	}
+	if s.Images, s.Events, err = p.units(o, s, j); err != nil || o.Boxes == nil && o.Events == nil {
+		return err
+	}
+	s.Files = append(s.Files, unitsFile(o.Out, "images"))
+	if err := writeUnits(s.Files[0], "path", s.Images); err != nil || o.Events == nil {
+		return err
+	}
+	s.Files = append(s.Files, unitsFile(o.Out, "events"))
+	return writeUnits(s.Files[1], "event", s.Events)
+}
+
 // own returns whether a path is a file that is written or a ledger of labels.
 func (o FilesOptions) own() func(path string) bool {
 	own := map[string]bool{}
-	for _, path := range append(shard.Shard{}.Own(o.Out), o.Out, o.Embeddings, failedFile(o.Out)) {
+	for _, path := range append(shard.Shard{}.Own(o.Out), o.Out, o.Embeddings, failedFile(o.Out), unitsFile(o.Out, "images"), unitsFile(o.Out, "events")) {
 		if abs, err := filepath.Abs(path); err == nil && path != "" {
 			own[abs] = true
 		}
@@ -199,7 +242,11 @@ func (p *Predictor) predictBatch(b *filled, j *journal) error {
 			continue
 		}
 		v := p.prediction(path, row(features, i, p.Model.Features), row(logits, i, p.classes()))
-		if err := j.append(entry{Prediction: v}, v.Features); err != nil {
+		e := entry{Prediction: v}
+		if j.events {
+			e.Out = v.Logits
+		}
+		if err := j.append(e, v.Features); err != nil {
 			return err
 		}
 	}

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"time"
 	"unicode/utf8"
 
 	"github.com/ledg-go/ledg/ceg/learner/embedding/shard"
+	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 	"github.com/ledg-go/ledg/datasets/registers"
 )
@@ -19,6 +21,10 @@ type head struct {
 	Temperature float64  `json:"temperature"`
 	Calibrated  bool     `json:"calibrated,omitempty"`
 	Images      []string `json:"images"`
+	// Boxes are the items, nil for whole images.
+	Boxes *datasets.Boxes `json:"boxes,omitempty"`
+	// Gap is that of events, 0 for none.
+	Gap time.Duration `json:"gap,omitempty"`
 	// Features is the length of the features that are written, 0 for none.
 	Features int `json:"features"`
 	// Sets and Abstain are thresholds, nil for none.
@@ -32,6 +38,8 @@ type entry struct {
 	// Raw is the path where it is not valid UTF-8, as names on the disk can be.
 	Raw   []byte `json:"raw,omitempty"`
 	Error string `json:"error,omitempty"`
+	// Out are the logits, where events need them.
+	Out []float32 `json:"logits,omitempty"`
 }
 
 // journal is the open journal of a call, with the finished part.
@@ -40,6 +48,8 @@ type journal struct {
 	// dim is the length of the features that are written, 0 for none.
 	dim  int
 	sets bool // there are prediction sets and abstentions
+	// events are to be predicted.
+	events bool
 
 	// done is the number of processed files, failed the number of unreadable ones.
 	done, failed int
@@ -50,7 +60,7 @@ type journal struct {
 
 // openJournal begins a journal, or takes over what an interrupted call has left.
 func openJournal(o FilesOptions, p *Predictor) (*journal, error) {
-	h := head{Model: p.Model.Digest(), Temperature: p.Temperature, Calibrated: p.Calibrated, Images: o.Images}
+	h := head{Model: p.Model.Digest(), Temperature: p.Temperature, Calibrated: p.Calibrated, Images: o.Images, Boxes: o.Boxes, Gap: o.Gap}
 	if p.Sets != nil {
 		h.Sets = &p.Sets.Threshold
 	}
@@ -64,7 +74,7 @@ func openJournal(o FilesOptions, p *Predictor) (*journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &journal{dim: h.Features, sets: h.Sets != nil || h.Abstain != nil, seen: registers.SHA256()}
+	j := &journal{dim: h.Features, sets: h.Sets != nil || h.Abstain != nil, events: o.Events != nil, seen: registers.SHA256()}
 	j.Journal, err = shard.Open(shard.Shard{}.Journal(o.Out), shard.Record{Of: of}, func(item []byte, _ int64) error {
 		e, _, err := j.decode(item)
 		j.note(e)

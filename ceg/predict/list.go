@@ -2,13 +2,16 @@ package predict
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/foreign"
+	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
 // find lists the files in folders, at any depth, and the files that are named themselves, unless
@@ -62,6 +65,55 @@ func ignored(name string) bool {
 	_, reason := datasets.NoPhoto(name)
 	return datasets.Ignored(name) && reason == ""
 }
+
+// SameKind returns an error for a run on boxes and whole images, or the other way round; decoding is
+// the run's.
+func SameKind(decoding rgb.Decoding, boxes *datasets.Boxes) error {
+	switch {
+	case decoding.Boxes() && boxes == nil:
+		return fmt.Errorf("the run was trained on boxes in images: %w", rgb.ErrNoBox)
+	case !decoding.Boxes() && boxes != nil:
+		return errors.New("the run was trained on whole images, and would not know the crops of boxes: leave out --boxes, or train on boxes")
+	}
+	return nil
+}
+
+// boxesIn returns the boxes in image files below roots, in byte order.
+func boxesIn(roots, paths []string, b *datasets.Boxes) (items []string, of *datasets.BoxesOf, err error) {
+	dir, root, fsys := "", "", fs.FS(files{})
+	if len(roots) == 1 && isFolder(roots[0]) {
+		dir, fsys = roots[0], os.DirFS(roots[0])
+		if root, err = filepath.Abs(dir); err != nil {
+			return nil, nil, err
+		}
+	}
+	ids := make([]string, len(paths))
+	for i, path := range paths {
+		if ids[i] = filepath.ToSlash(path); dir != "" {
+			rel, err := filepath.Rel(dir, path)
+			if err != nil {
+				return nil, nil, err
+			}
+			ids[i] = filepath.ToSlash(rel)
+		}
+	}
+	if of, err = b.Find(fsys, root, ids); err != nil {
+		return nil, nil, err
+	}
+	for i, path := range paths {
+		for k, id := range of.Items[i] {
+			of.Items[i][k] = path + strings.TrimPrefix(id, ids[i])
+		}
+		items = append(items, of.Items[i]...)
+	}
+	slices.Sort(items)
+	return items, of, nil
+}
+
+// files opens files by their paths.
+type files struct{}
+
+func (files) Open(name string) (fs.File, error) { return os.Open(filepath.FromSlash(name)) }
 
 func isFolder(path string) bool {
 	info, err := os.Stat(path)

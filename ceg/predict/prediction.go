@@ -85,14 +85,14 @@ func (p *Predictor) Images(images ...image.Image) ([]Prediction, error) {
 	return list, nil
 }
 
-// prediction makes a Prediction of one row of features and logits, which it copies.
-func (p *Predictor) prediction(path string, features, logits []float32) Prediction {
+// ofLogits makes the part of a Prediction that logits decide; it copies them.
+func (p *Predictor) ofLogits(path string, logits []float32) Prediction {
 	probs := calibration.Softmax(logits, p.Temperature)
 	first, second := calibration.TopTwo(probs)
 	out := Prediction{
 		Path: path, Class: p.Model.Data.Classes[first], Probability: float32(probs[first]), Margin: float32(probs[first]),
 		Entropy: float32(active.Entropy(probs)), Probs: probs,
-		Calibrated: p.Calibrated, Logits: append([]float32{}, logits...), Features: append([]float32{}, features...),
+		Calibrated: p.Calibrated, Logits: append([]float32{}, logits...),
 	}
 	if second >= 0 {
 		out.Second, out.Margin = p.Model.Data.Classes[second], float32(probs[first]-probs[second])
@@ -105,6 +105,13 @@ func (p *Predictor) prediction(path string, features, logits []float32) Predicti
 		out.Set = strings.Join(names, "|")
 	}
 	out.Abstained = p.Abstain != nil && probs[first] < p.Abstain.Threshold
+	return out
+}
+
+// prediction makes a Prediction of one row of features and logits, which it copies.
+func (p *Predictor) prediction(path string, features, logits []float32) Prediction {
+	out := p.ofLogits(path, logits)
+	out.Features = append([]float32{}, features...)
 	d := direction(features)
 	at, cosine := p.nearest(d)
 	out.Nearest, out.Distance = p.labelled[at], float32((1-cosine)/p.usual)

@@ -52,6 +52,8 @@ type Record struct {
 	Seed        uint64 `json:"seed"`
 	// Decode is the rule that decodes image files, the run's when the site was created.
 	Decode rgb.Decoding `json:"decode,omitempty"`
+	// Boxes make the boxes in the images the items; nil for whole images.
+	Boxes *datasets.Boxes `json:"boxes,omitempty"`
 	// Group is a rule that maps paths to groups, empty for none: the one specified when the site
 	// was created, or the run's if it matches here.
 	Group string `json:"group,omitempty"`
@@ -169,7 +171,7 @@ func (r *Record) LabelNames() []string { return slices.Concat(r.Classes, r.New, 
 
 // Dataset returns the images of the site as a data set, for pages and label files.
 func (r *Record) Dataset() (*datasets.Dataset, datasets.Truth, error) {
-	return datasets.Site(r.Images, r.LabelNames(), r.FollowLinks, r.Decode)
+	return datasets.Site(r.Images, r.LabelNames(), r.FollowLinks, r.Decode, r.Boxes)
 }
 
 // Known is [Record.Dataset] including images whose files are gone, which may have labels.
@@ -178,7 +180,7 @@ func (r *Record) Known() (*datasets.Dataset, datasets.Truth, error) {
 	for _, v := range r.Visits {
 		ids = append(ids, v.Images...)
 	}
-	d, t, err := datasets.Site(r.Images, r.LabelNames(), r.FollowLinks, r.Decode, ids...)
+	d, t, err := datasets.Site(r.Images, r.LabelNames(), r.FollowLinks, r.Decode, r.Boxes, ids...)
 	if err == nil {
 		err = d.GroupBy(r.Group)
 	}
@@ -189,7 +191,7 @@ func (r *Record) Known() (*datasets.Dataset, datasets.Truth, error) {
 // group.
 func (r *Record) Groups() func(id string) string {
 	if r.Group == "" {
-		return func(id string) string { return id }
+		return rgb.FilePath // of a box the image
 	}
 	rule := regexp.MustCompile(r.Group) // checked when the site was new
 	return func(id string) string {

@@ -26,6 +26,9 @@ type Options struct {
 	Images string
 	// FollowLinks uses images behind symbolic links out of Images.
 	FollowLinks bool
+	// Boxes make the boxes in the images the items; nil means the last ones, and whole images for
+	// a new site.
+	Boxes *datasets.Boxes
 	// Group is a rule that maps paths to groups of a new site's images, empty for none; nil uses
 	// the run's.
 	Group *string
@@ -149,6 +152,9 @@ func (a *arrival) openRecord() error {
 		}
 	}
 	r.Name = filepath.Base(r.Images)
+	if a.Boxes != nil {
+		r.Boxes = a.Boxes
+	}
 	if a.Unadapted != nil {
 		r.Unadapted = *a.Unadapted
 	}
@@ -165,10 +171,16 @@ func (a *arrival) begin(ctx context.Context) (err error) {
 	case r.Model != digest:
 		return fmt.Errorf("%s was visited with the weights %.12s, but %s has the weights %.12s: use another folder for this run", a.Dir, r.Model, a.Run.Dir, digest)
 	}
+	if err := predict.SameKind(r.Decode, r.Boxes); err != nil {
+		return err
+	}
 	fresh := r.Visits == nil
 	var truth datasets.Truth // no class is known
 	if a.data, truth, err = r.Dataset(); err != nil {
 		return err
+	}
+	for _, note := range a.data.Notes {
+		a.Say("%s", note)
 	}
 	if err := a.group(fresh, truth); err != nil {
 		return err

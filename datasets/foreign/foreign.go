@@ -58,8 +58,8 @@ const (
 
 // advice says what to do with a file of each format.
 var advice = map[Format]string{
-	MegaDetector: "crop the photos to the boxes and label the crops, or give a table with the columns path and label",
-	SpeciesNet:   "write path and class (the last name of prediction) of each photo into a CSV file; they are predictions, not labels of people",
+	MegaDetector: "give it as --boxes with the folder of its photos as --root, and its boxes are the items",
+	SpeciesNet:   "give it as --boxes with the folder of its photos as --root; its species are suggestions, not labels of people",
 	Camtrap:      "give its observations.csv or datapackage.json as --labels, and the folder of its media as --root",
 	COCO:         fmt.Sprintf(importIt, "coco"),
 	LabelStudio:  fmt.Sprintf(importIt, "labelstudio"),

@@ -34,19 +34,22 @@ func ScaledFor(f Fit) Decoding { return keeping(2 * max(f.Size, f.Short)) }
 // ForDisplay returns the rule for a view of about side pixels: as ScaledFor where d turns images
 // upright, and d itself otherwise.
 func (d Decoding) ForDisplay(side int) Decoding {
-	if d == Photo || d.Least() > 0 {
-		return keeping(side)
+	switch whole := d.whole(); {
+	case whole != Photo && whole.Least() == 0:
+		return d
+	case d.Boxes():
+		return keeping(side).OfBoxes()
 	}
-	return d
+	return keeping(side)
 }
 
 func keeping(side int) Decoding { return Decoding(string(Scaled) + strconv.Itoa(side)) }
 
 // Least returns the side that a scaled JPEG keeps, 0 for rules that do not scale.
 func (d Decoding) Least() int {
-	digits, _ := strings.CutPrefix(string(d), string(Scaled))
+	digits, _ := strings.CutPrefix(string(d.whole()), string(Scaled))
 	side, err := strconv.Atoi(digits)
-	if err != nil || side < 1 || d != keeping(side) {
+	if err != nil || side < 1 || d.whole() != keeping(side) {
 		return 0
 	}
 	return side
@@ -56,6 +59,9 @@ func (d Decoding) Least() int {
 func (d Decoding) Note() string {
 	if d.Least() == 0 {
 		return ""
+	}
+	if d.Boxes() {
+		return "JPEGs are decoded at 1/2, 1/4 or 1/8 of their size where the box is large enough; --decode full takes all pixels"
 	}
 	return fmt.Sprintf("JPEGs of %d pixels a side and more are decoded at 1/2, 1/4 or 1/8 of their size; --decode full takes all pixels", 2*d.Least())
 }
@@ -91,6 +97,10 @@ func (d Decoding) Word() string {
 
 // ParseDecoding returns the rule with the given name.
 func ParseDecoding(word string) (Decoding, error) {
+	if whole := Decoding(word).whole(); whole != Decoding(word) {
+		d, err := ParseDecoding(string(whole))
+		return d.OfBoxes(), err
+	}
 	for _, d := range Decodings {
 		if word == d.Word() {
 			return d, nil

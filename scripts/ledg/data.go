@@ -117,8 +117,13 @@ type dataFlags struct {
 	splitSeed             uint64
 	classes, labels       string
 	columns               datasets.ColumnNames
-	group                 string
-	decode                string
+	box                   boxFlags
+	events                time.Duration
+	// gap is that of the events in labels, once they are there, with what was said of them.
+	gap        time.Duration
+	eventNotes string
+	group      string
+	decode     string
 	// usual is the rule that decodes photos without --decode; empty for rgb.Photo.
 	usual        rgb.Decoding
 	layout, site string
@@ -155,6 +160,8 @@ func (f *dataFlags) addOwn(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.exclude, "exclude", nil, "leave out files and folders, such as 'thumb_*'; repeatable (default none)")
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "stop at images that cannot be read instead of leaving them out")
 	cmd.Flags().BoolVar(&f.followLinks, "follow-links", false, "use images behind links that lead out of --root")
+	cmd.Flags().DurationVar(&f.events, "events", 0, "gap that ends an event of a folder's photos, such as 60s")
+	f.box.add(cmd.Flags())
 }
 
 // columnFlags adds the flags that choose the columns of a table.
@@ -194,6 +201,9 @@ func (f *dataFlags) check() error {
 	}
 	if err := datasets.CheckPatterns(f.exclude); err != nil {
 		return usagef("--exclude: %w", err)
+	}
+	if b, err := f.box.boxes(); err != nil || b != nil && f.dataset != photoDataset {
+		return cmp.Or(err, usagef("--boxes %s: --dataset %s does not support it: boxes are in a folder of your own images, and features are of what they were computed from", f.box.File, photoDataset))
 	}
 	if len(f.exclude) > 0 && f.dataset != photoDataset {
 		return usagef("--exclude %s: --dataset %s does not support it: only files of your own images can be left out", f.exclude[0], photoDataset)
@@ -289,11 +299,15 @@ func (f *dataFlags) recognise(o *datasets.Options) error {
 		return nil
 	}
 	var err error
-	f.layout, err = datasets.Recognise(os.DirFS(f.root), f.exclude, o.Classes, o.Labels)
+	given := o.Labels
+	if f.gap > 0 { // without those that only have an event
+		given = slices.DeleteFunc(slices.Clone(given), func(l datasets.Label) bool { return l.Class+l.Site+l.Split == "" })
+	}
+	f.layout, err = datasets.Recognise(os.DirFS(f.root), f.exclude, o.Classes, given)
 	var unclear *datasets.UnclearError
 	switch {
 	case !errors.As(err, &unclear):
-		f.noClasses = f.layout == datasets.WithoutClasses && o.Classes == nil && len(o.Labels) > 0
+		f.noClasses = f.layout == datasets.WithoutClasses && o.Classes == nil && len(given) > 0
 	case !term.IsTerminal(int(os.Stdin.Fd())):
 		return usagef("--root %s: %w", f.root, err)
 	case allowed(os.Stdin, os.Stderr, fmt.Sprintf("Are the folders of the sites, such as %s, classes?", unclear.Example)):
@@ -310,6 +324,15 @@ func (f *dataFlags) decoding() (rgb.Decoding, error) { return f.decodingOr(cmp.O
 
 // decodingOr is decoding with the rule that is usual for photos.
 func (f *dataFlags) decodingOr(usual rgb.Decoding) (rgb.Decoding, error) {
+	d, err := f.wholeOr(usual)
+	if f.box.File != "" && err == nil {
+		d = d.OfBoxes()
+	}
+	return d, err
+}
+
+// wholeOr is decodingOr of whole images.
+func (f *dataFlags) wholeOr(usual rgb.Decoding) (rgb.Decoding, error) {
 	own := f.dataset == photoDataset
 	switch {
 	case f.decode == "" && own:
@@ -347,6 +370,9 @@ func (f *dataFlags) options() (o datasets.Options, err error) {
 	if o.Decoding, err = f.decoding(); err != nil {
 		return o, err
 	}
+	if o.Boxes, err = f.box.boxes(); err != nil {
+		return o, err
+	}
 	if f.say != nil {
 		o.Looked = looking(f.root, f.say)
 	}
@@ -361,6 +387,12 @@ func (f *dataFlags) options() (o datasets.Options, err error) {
 			return o, usagef("--labels: %w", err)
 		}
 		o.Labels, f.notes = t.Labels, t.Note
+	}
+	if err := f.withEvents(&o); err != nil {
+		return o, err
+	}
+	if f.eventNotes != "" {
+		f.notes = strings.TrimPrefix(f.notes+"\n"+f.eventNotes, "\n")
 	}
 	return o, nil
 }

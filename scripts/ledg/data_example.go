@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -27,6 +28,8 @@ emoji of two classes, mammal and vehicle. Each site has another artist.
   photos/{east,south,west}   120 photos without labels, and labels.csv with their labels
   new-photos, more           photos to predict, of a known site and of a new one
   north                      photos of a new site, and north.csv with their labels
+  card/{c1,c2}, new-card/c3  bursts of cameras, card.csv with labels, and md.json with boxes,
+                             as MegaDetector writes them
   pool.npz                   outputs of somebody else's network, for ledg query
   study.yaml                 a small study, for ledg study run
 
@@ -103,6 +106,9 @@ func writeExample(dir string) error {
 			}
 		}
 	}
+	if err := writeCard(dir, images, paths, rows); err != nil {
+		return err
+	}
 	for name, list := range rows {
 		if err := writeLabels(filepath.Join(dir, name), list); err != nil {
 			return err
@@ -115,6 +121,37 @@ func writeExample(dir string) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(dir, "pool.npz"), examplePool, 0o666)
+}
+
+// writeCard writes bursts of two photos by each camera, with times in their names, and a detector's file that has a
+// box in all photos but those of every sixth burst.
+func writeCard(dir string, images fs.FS, paths []string, rows map[string][][]string) error {
+	var found []string
+	for c, camera := range []string{"c1", "c2", "c3"} {
+		card := []string{"card", "card", "new-card"}[c]
+		if err := os.MkdirAll(filepath.Join(dir, card, camera), 0o777); err != nil {
+			return err
+		}
+		for k := range 48 {
+			class, at := exampleClasses[k/2%2], time.Date(2026, 5, 1+c, 6, 10*(k/2), 3*(k%2), 0, time.UTC)
+			data, err := fs.ReadFile(images, ofClass(paths, []string{"noto", "fluent", "twemoji"}[c]+"/"+class[0])[k/4*2+k%2])
+			if err != nil {
+				return err
+			}
+			id, boxes := camera+"/IMG_"+at.Format("20060102_150405")+".webp", `{"category": "1", "conf": 0.9, "bbox": [0.05, 0.05, 0.9, 0.9]}`
+			if k/2%6 == 5 {
+				boxes = ""
+			} else if card == "card" {
+				rows["card.csv"] = append(rows["card.csv"], []string{id, class[1]})
+			}
+			found = append(found, fmt.Sprintf(` {"file": %q, "detections": [%s]}`, id, boxes))
+			if err := os.WriteFile(filepath.Join(dir, card, filepath.FromSlash(id)), data, 0o666); err != nil {
+				return err
+			}
+		}
+	}
+	text := `{"images": [` + "\n" + strings.Join(found, ",\n") + `], "detection_categories": {"1": "animal", "2": "person", "3": "vehicle"}, "info": {"format_version": "1.3", "detector": "example"}}`
+	return os.WriteFile(filepath.Join(dir, "md.json"), []byte(text+"\n"), 0o666)
 }
 
 // ofClass returns the paths in a folder.

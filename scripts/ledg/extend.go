@@ -19,6 +19,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/run"
 	"github.com/ledg-go/ledg/ceg/rundir/shell"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
 // newExtendCommand returns the command that makes a run of another's labels.
@@ -70,6 +71,7 @@ are no longer there, or no longer trained on, are dropped and listed.`,
 	flags.StringVar(&words.Style, "style-weights", "", "AdaIN weights of RUN, if they have moved")
 	splitsFlag(cmd, &x.SplitsDir)
 	flags.BoolVar(&x.FollowLinks, "follow-links", false, "use images behind links that lead out of --root")
+	f.data.box.add(flags)
 	f.addRunning(cmd, "folder of the new run (default RUN and a number)")
 	return cmd
 }
@@ -137,7 +139,7 @@ func checkRoot(x ceg.Extension) error {
 		return nil // Extend says what is wrong
 	}
 	for _, e := range d.Examples {
-		if exists(filepath.Join(x.Root, filepath.FromSlash(e.ID))) {
+		if exists(filepath.Join(x.Root, filepath.FromSlash(rgb.FilePath(e.ID)))) {
 			return nil
 		}
 	}

@@ -179,12 +179,29 @@ func (f *labelFlags) ofFolder(o *page.Options) error {
 	for _, note := range d.GroupNotes(truth) {
 		f.progress("%s\n", note)
 	}
+	if o.Predictions, err = f.suggestions(d, root); err != nil {
+		return err
+	}
 	o.Next = shell.Line(append([]string{"ledg", "train"}, append(f.where(), "--labels", filepath.Join(f.ledger, labels.File), "--target", "SITE")...)...)
 	if !f.again {
 		o.Known = truth.Knows
 	}
 	o.Empty = "Every image has a class from its folder or --labels. ledg label --again shows them all the same."
 	return nil
+}
+
+// suggestions are what the file of boxes says of each box, where it is one of the classes.
+func (f *labelFlags) suggestions(d *datasets.Dataset, root string) (map[string]page.Prediction, error) {
+	boxes, err := f.data.box.boxes()
+	if err != nil || boxes == nil {
+		return nil, err
+	}
+	said, source, err := boxes.Said(d, root)
+	list := make(map[string]page.Prediction)
+	for id, s := range said {
+		list[id] = page.Prediction{Class: s.Class, Probability: s.Score, Source: source}
+	}
+	return list, err
 }
 
 // where returns the arguments that name the images to label.
@@ -207,6 +224,16 @@ func (f *labelFlags) where() []string {
 	add("--layout", f.data.layout)
 	add("--site", f.data.site)
 	add("--decode", f.data.decode)
+	if f.data.gap > 0 {
+		add("--events", f.data.gap.String())
+	}
+	if b := f.data.box; b.File != "" {
+		add("--boxes", b.File)
+		if b.Score != datasets.DefaultBoxScore {
+			add("--box-score", fmt.Sprint(b.Score))
+		}
+		add("--box-class", b.Classes...)
+	}
 	return list
 }
 

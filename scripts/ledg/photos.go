@@ -158,8 +158,12 @@ func (f *dataFlags) embed(cmd *cobra.Command, classes []string, backend, cache s
 	if err != nil {
 		return "", err
 	}
+	boxes, err := f.box.boxes()
+	if err != nil {
+		return "", err
+	}
 	file, err = embedPhotos(cmd, f.root, photos.Options{By: datasets.Origin{Decoding: decoding, Exclude: f.exclude, Layout: f.layout, SiteRule: f.site},
-		Strict: f.strict, FollowLinks: f.followLinks, Group: f.group, Classes: classes, Backend: backend, CacheDir: cache}, quiet)
+		Strict: f.strict, FollowLinks: f.followLinks, Boxes: boxes, Group: f.group, Classes: classes, Backend: backend, CacheDir: cache}, quiet)
 	return file, cli.BackendError(err)
 }
 
@@ -197,6 +201,10 @@ func extendPhotos(cmd *cobra.Command, x *ceg.Extension, f *trainFlags) (embedded
 		}
 	}
 	from.Exclude = append(slices.Clone(from.Exclude), x.Exclude...)
+	boxes, err := f.data.box.boxes()
+	if err != nil {
+		return false, err
+	}
 	classes := x.Classes
 	if !slices.ContainsFunc(classes, func(name string) bool { return !strings.HasPrefix(name, "+") }) {
 		if classes = slices.Clone(c.Data.Classes); classes != nil {
@@ -205,7 +213,7 @@ func extendPhotos(cmd *cobra.Command, x *ceg.Extension, f *trainFlags) (embedded
 			}
 		}
 	}
-	x.Root, err = embedPhotos(cmd, root, photos.Options{By: from, Known: []string{v.Path()}, FollowLinks: from.FollowLinks || x.FollowLinks, Group: c.Data.Group, Classes: classes, Backend: f.backend, CacheDir: f.cache}, f.quiet)
+	x.Root, err = embedPhotos(cmd, root, photos.Options{By: from, Known: []string{v.Path()}, FollowLinks: from.FollowLinks || x.FollowLinks, Boxes: boxes, Group: c.Data.Group, Classes: classes, Backend: f.backend, CacheDir: f.cache}, f.quiet)
 	return true, err
 }
 

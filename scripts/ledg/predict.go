@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -25,6 +26,9 @@ import (
 func newPredictCommand() *cobra.Command {
 	var o ceg.Options
 	var f predict.FilesOptions
+	var box boxFlags
+	var gap time.Duration
+	var exports []string
 	quiet, verbose, yes := false, false, false
 	var coverage, abstain float64
 	cmd := &cobra.Command{
@@ -63,6 +67,17 @@ need a site with an audit.`,
 			f.Images = append(f.Images, args[1:]...) // as a shell gives them for --images *.jpg
 			if err := f.Check(); err != nil {
 				return usagef("--out and --embeddings: %w", err)
+			}
+			var err error
+			if f.Boxes, err = box.boxes(); err != nil {
+				return err
+			}
+			f.Gap, f.Units = gap, len(exports) > 0
+			if err := checkExports(exports, f); err != nil {
+				return err
+			}
+			if f.Events, err = eventsOf(cmd.ErrOrStderr(), f.Images, gap); err != nil {
+				return err
 			}
 			p, err := predict.OpenWith(o)
 			if err != nil {
@@ -128,6 +143,10 @@ need a site with an audit.`,
 				fmt.Fprintf(out, ", %s of them before", humanize.Comma(int64(s.Resumed)))
 			}
 			fmt.Fprintf(out, ", %.1f images/s\n", float64(now)/seconds)
+			tellUnits(out, s)
+			if err := export(cmd, exports, f, s, "ledg "+filepath.Base(filepath.Clean(o.Dir))); err != nil {
+				return err
+			}
 			if s.Reused > 0 {
 				fmt.Fprintln(out, embedding.SayReused(s.Reused, now))
 			}
@@ -160,6 +179,9 @@ need a site with an audit.`,
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.Images, "images", nil, "folder or image file; repeatable (required)")
+	box.add(flags)
+	flags.StringArrayVar(&exports, "export", nil, "FORMAT=FILE of megadetector, timelapse, camtrap, wildlifeinsights; repeatable")
+	flags.DurationVar(&gap, "events", 0, "gap that ends an event of a folder's photos, such as 60s")
 	flags.StringVar(&f.Out, "out", "", "table to write: .csv, .parquet or .jsonl (required)")
 	flags.StringVar(&f.Embeddings, "embeddings", "", "file of features to write, .safetensors")
 	flags.Float64Var(&coverage, "sets", 0, "add prediction sets that contain the true class this often (sites only)")

@@ -28,6 +28,7 @@ func newSiteCommand() *cobra.Command {
 	o := visit.Options{}
 	var asJSON, wait, quiet, unadapted bool
 	var group string
+	var box boxFlags
 	cmd := &cobra.Command{
 		Use:         "site {RUN --images DIR | --out SITE}",
 		Annotations: map[string]string{guide: "new-site.md", flagGroups: siteGroups},
@@ -76,6 +77,10 @@ accuracy. ledg predict and ledg export accept the folder of a site in place of a
 				o.Query = o.Query || flags.Changed(name)
 			}
 			o.Until /= 100
+			var err error
+			if o.Boxes, err = box.boxes(); err != nil {
+				return err
+			}
 			if flags.Changed("group") {
 				if _, err := datasets.ParseGroup(group); err != nil {
 					return usagef("--group: %v", err)
@@ -125,6 +130,7 @@ accuracy. ledg predict and ledg export accept the folder of a site in place of a
 	flags.StringSliceVar(&o.New, "new-class", nil, "class that the run does not know; repeatable")
 	flags.Uint64Var(&o.Seed, "seed", 1, "seed of a new site's audit set")
 	flags.BoolVar(&o.FollowLinks, "follow-links", false, "use images behind links that lead out of --images")
+	box.add(flags)
 	flags.BoolVar(&wait, "wait", false, "wait for the labels, then continue")
 	flags.BoolVar(&asJSON, "json", false, "print the report as JSON")
 	flags.BoolVar(&quiet, "quiet", false, "print no progress on stderr")

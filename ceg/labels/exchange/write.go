@@ -11,10 +11,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/regular"
+	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
 // Options are the settings of Write.
@@ -74,6 +76,9 @@ func Write(ctx context.Context, f Format, out string, items []Item, o Options) (
 	}
 	if _, left := Writable(f, items); len(left) > 0 {
 		return nil, left[0]
+	}
+	if slices.ContainsFunc(items, func(v Item) bool { return rgb.FilePath(v.ID) != v.ID }) && f != CSV {
+		return nil, fmt.Errorf("the items are boxes in images, which --format %s reads and %s does not", CSV, f)
 	}
 	if f == CSV {
 		return nil, regular.WriteFile(out, func(w io.Writer) error { return writeCSV(w, items, o) })

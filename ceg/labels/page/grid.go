@@ -53,7 +53,7 @@ func (s *Server) readPredictions() {
 		for ; s.searched < st.Last(); s.searched++ {
 			e, _ := st.Event(s.searched + 1)
 			if _, here := s.o.Predictions[e.ID]; e.QueryInfo != nil && !here {
-				add(e.ID, Prediction{e.QueryInfo.Predicted, e.QueryInfo.Probability})
+				add(e.ID, Prediction{Class: e.QueryInfo.Predicted, Probability: e.QueryInfo.Probability})
 			}
 		}
 	})
@@ -74,6 +74,7 @@ func (s *Server) readPredictions() {
 type predictionReply struct {
 	Class       string  `json:"class"`
 	Probability float64 `json:"probability"`
+	Source      string  `json:"source,omitempty"`
 }
 
 // showPrediction serves GET prediction.
@@ -92,7 +93,7 @@ func (s *Server) showPrediction(r *http.Request) (any, error) {
 func (s *Server) prediction(im labels.Image) Prediction {
 	if a := im.QueryInfo; a != nil {
 		if _, ok := s.class[a.Predicted]; ok {
-			return Prediction{a.Predicted, a.Probability}
+			return Prediction{Class: a.Predicted, Probability: a.Probability}
 		}
 	}
 	return s.o.Predictions[im.ID]

@@ -69,7 +69,11 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request, side int) {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
-	e, err := s.pictures.get(r.Context(), id, side)
+	view := side
+	if r.URL.Query().Has("whole") { // the image of a box
+		view = -side
+	}
+	e, err := s.pictures.get(r.Context(), id, view)
 	if err != nil {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.WriteHeader(http.StatusUnprocessableEntity)
@@ -82,10 +86,10 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request, side int) {
 	w.Write(e.data)
 }
 
-// get returns an encoded image, or an error when ctx is done. Concurrent requests for an image
-// share the work.
-func (p *pictures) get(ctx context.Context, id string, side int) (*encoded, error) {
-	key := strconv.Itoa(side) + " " + id
+// get returns an encoded image, or an error when ctx is done; a negative view is as in
+// [datasets.Dataset.ViewContext]. Concurrent requests for an image share the work.
+func (p *pictures) get(ctx context.Context, id string, view int) (*encoded, error) {
+	key := strconv.Itoa(view) + " " + id
 	v, err, _ := p.once.Do(key, func() (any, error) {
 		select {
 		case p.room <- struct{}{}:
@@ -95,14 +99,14 @@ func (p *pictures) get(ctx context.Context, id string, side int) (*encoded, erro
 		defer func() { <-p.room }()
 		ctx, cancel := context.WithTimeoutCause(ctx, pictureTime, errSlow)
 		defer cancel()
-		m, err := p.read(ctx, id, side)
+		m, err := p.read(ctx, id, view)
 		if err != nil {
 			return nil, err
 		}
-		return encode(fit(m, side))
+		return encode(fit(m, max(view, -view)))
 	})
 	if errors.Is(err, context.Canceled) && ctx.Err() == nil { // the first requester has left
-		return p.get(ctx, id, side)
+		return p.get(ctx, id, view)
 	}
 	if err != nil {
 		return nil, err
@@ -116,17 +120,18 @@ var errSlow = fmt.Errorf("it takes more than %v to decode", pictureTime)
 // errLink is the error of a symbolic link that leads out of the data set's folder.
 var errLink = errors.New("it is a link out of the data set's folder, which is not followed")
 
-// read decodes an image of the data set for a view whose longer side is side pixels.
-func (p *pictures) read(ctx context.Context, id string, side int) (*rgb.Image, error) {
+// read decodes an image of the data set for a view whose longer side is view pixels.
+func (p *pictures) read(ctx context.Context, id string, view int) (*rgb.Image, error) {
 	i, ok := p.d.Index(id)
 	if !ok {
 		return nil, errors.New("there is no such image")
 	}
 	if p.root == nil {
-		return p.d.ViewContext(ctx, i, side)
+		return p.d.ViewContext(ctx, i, view)
 	}
-	name := filepath.FromSlash(id)
-	data, err := regular.ReadFS(p.root.FS(), id, rgb.MaxFile)
+	file := rgb.FilePath(id)
+	name := filepath.FromSlash(file)
+	data, err := regular.ReadFS(p.root.FS(), file, rgb.MaxFile)
 	switch {
 	case errors.Is(err, regular.ErrKind):
 		return nil, errors.New("it is not a file")
@@ -138,7 +143,7 @@ func (p *pictures) read(ctx context.Context, id string, side int) (*rgb.Image, e
 		}
 		return nil, errors.New("its file cannot be opened")
 	}
-	return p.d.DecodeFile(ctx, data, side)
+	return p.d.DecodeFile(ctx, id, data, view)
 }
 
 // fit scales an image down so that no side is longer than side.

@@ -25,6 +25,8 @@ type Prediction struct {
 	Class string
 	// Probability is in [0, 1], 0 if unknown.
 	Probability float64
+	// Source is who says it, such as a detector; empty for the model.
+	Source string
 }
 
 // Options are the settings of a Server.
@@ -250,8 +252,9 @@ type setupReply struct {
 	None bool `json:"none"`
 	// Reviews says whether labels can be reviewed at all.
 	Reviews bool `json:"reviews"`
-	// Groups says whether images belong together.
+	// Groups says whether images belong together, Boxes whether boxes in images are labelled.
 	Groups bool `json:"groups,omitempty"`
+	Boxes  bool `json:"boxes,omitempty"`
 }
 
 func (s *Server) setup(r *http.Request) (any, error) {
@@ -266,7 +269,7 @@ func (s *Server) setup(r *http.Request) (any, error) {
 	for _, g := range s.predictions {
 		some = some || len(g.list) > 0
 	}
-	return setupReply{s.o.Title, s.o.Classes, domains, some, s.o.Next, s.o.Again, s.o.Empty, who(r).name, !s.noneIsClass(), !s.o.Blind, s.groups != nil}, nil
+	return setupReply{s.o.Title, s.o.Classes, domains, some, s.o.Next, s.o.Again, s.o.Empty, who(r).name, !s.noneIsClass(), !s.o.Blind, s.groups != nil, s.o.Data.HasBoxes()}, nil
 }
 
 // noneIsClass reports whether "none of these" is one of the classes, as for a site.

@@ -44,6 +44,8 @@ type Options struct {
 	// FollowLinks uses images behind symbolic links out of the folder. Group and Classes are as in
 	// datasets.Options; the latter are used only with a Group.
 	FollowLinks bool
+	// Boxes make the boxes in the images the items; nil for whole images.
+	Boxes *datasets.Boxes
 	// Strict makes an image that cannot be decoded an error; otherwise it is left out.
 	Strict  bool
 	Group   string
@@ -100,13 +102,19 @@ func Embed(ctx context.Context, root string, o Options) (file string, err error)
 		by.Width, by.Size = cmp.Or(by.Width, known.Width), cmp.Or(by.Size, known.Size)
 		by.Weights = cmp.Or(by.Weights, config.ImageNet)
 	}
-	if by.Decoding == rgb.Scaled {
+	if by.Decoding.Boxes() && o.Boxes == nil {
+		return "", fmt.Errorf("%s: %w", root, rgb.ErrNoBox)
+	}
+	if by.Decoding.OfBoxes() == rgb.Scaled.OfBoxes() {
 		by.Decoding = rgb.ScaledFor(by.Fit())
+	}
+	if o.Boxes != nil {
+		by.Decoding = by.Decoding.OfBoxes()
 	}
 	if o.Group == "" { // folders name the classes
 		o.Classes = nil
 	}
-	opening := datasets.Options{Decoding: by.Decoding, Patterns: o.By.Exclude, Layout: o.By.Layout, SiteRule: o.By.SiteRule, FollowLinks: o.FollowLinks, Group: o.Group, Classes: o.Classes}
+	opening := datasets.Options{Decoding: by.Decoding, Patterns: o.By.Exclude, Layout: o.By.Layout, SiteRule: o.By.SiteRule, FollowLinks: o.FollowLinks, Boxes: o.Boxes, Group: o.Group, Classes: o.Classes}
 	d, truth, err := datasets.Open("folder", root, opening)
 	if err != nil {
 		return "", err

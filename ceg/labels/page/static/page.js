@@ -124,6 +124,17 @@
     return p;
   }
 
+  // wholePicture shows the picture of a box with its outline, and the box again.
+  function wholePicture() {
+    const q = view.question;
+    if (!setup.boxes || mode !== "one" || !q || !ready || broken) return;
+    const p = picture(q.id), there = $("stage").firstChild;
+    if (there !== p.img) { $("stage").replaceChildren(p.img); look(plain); return; }
+    const img = make("img", { alt: "Picture with the box", decoding: "async", draggable: false });
+    img.src = "image?" + new URLSearchParams({ id: q.id, whole: 1 });
+    img.decode().then(() => { if (view.question === q && $("stage").firstChild === p.img) { $("stage").replaceChildren(img); look(plain); } }, e => notice(e.message));
+  }
+
   async function show(message) {
     bars();
     if (mode === "many") return showMany(message);
@@ -275,7 +286,7 @@
       return names.map(() => "");
     }
     const own = names.map(n => n.trim().toLowerCase());
-    const taken = setup.groups ? reserved + "a" : reserved;
+    const taken = reserved + (setup.groups ? "a" : "") + (setup.boxes ? "b" : "");
     if (own.every(n => /^[0-9a-z]$/.test(n) && !taken.includes(n)) && new Set(own).size === own.length) {
       if (own.includes("0")) noneKey = "⇧0";
       return own;
@@ -376,7 +387,7 @@
       predicted = g;
       const accept = make("button", { className: "plain" }, make("span", { textContent: "Accept" }), make("kbd", { textContent: "Enter" }));
       accept.addEventListener("click", () => label("label", g.class));
-      $("prediction").replaceChildren(make("span", {}, "Prediction: ", make("b", { textContent: g.class }), g.probability ? `, ${Math.round(100 * g.probability)}%` : ""), accept);
+      $("prediction").replaceChildren(make("span", {}, `${g.source || "Prediction"}: `, make("b", { textContent: g.class }), g.probability ? `, ${Math.round(100 * g.probability)}%` : ""), accept);
     } catch (e) { notice(e.message); }
   }
 
@@ -731,6 +742,7 @@
       [["Del", s + "X"], "bad image: leaves the pool"], [[s + "G"], "what the model predicts; Enter accepts it"],
       [[s + "M"], `many at once: arrows and space mark, ${typing ? "letters choose" : "a class’s key gives"} another class, Enter confirms`], [[s + "L"], "the labels so far, to look at or change"],
       [["+", "-"], "zoom"], [["⇧ ←", "⇧ →", "⇧ ↑", "⇧ ↓"], "move a zoomed image"], [[",", "."], "darker, brighter"], [["Home"], "the image as it is"], [[s + "F"], "full screen"],
+      ...(setup.boxes ? [[[s + "B"], "the whole picture with the box, and back"]] : []),
       [["Esc"], "back to one image"], [["?", s + "H"], "this help"]);
     $("keys").replaceChildren(...rows.flatMap(([names, what]) => [
       make("div", {}, ...names.map(k => k === "…" ? make("span", { textContent: "…", className: "muted" }) : make("kbd", { textContent: k.length === 1 ? k.toUpperCase() : k }))),
@@ -801,7 +813,7 @@
       return;
     }
     if (typing) {
-      if (e.shiftKey && (reserved.includes(low) || setup.groups && low === "a")) { done(); if (!e.repeat) command(low); return; }
+      if (e.shiftKey && (reserved.includes(low) || setup.groups && low === "a" || setup.boxes && low === "b")) { done(); if (!e.repeat) command(low); return; }
       const thumb = mode === "many" && document.activeElement.closest("#thumbs .thumb");
       if (thumb && key.trim() && !e.shiftKey && !(digits && digit)) {
         if (picking !== thumb) { mark(thumb, grid.items[thumb.dataset.at], null); offer(thumb); }
@@ -845,6 +857,7 @@
       case "f": fullScreen(); return true;
       case "z": step("undo"); return true;
       case "a": wholeGroups(); return !!setup.groups;
+      case "b": wholePicture(); return !!setup.boxes;
     }
     return false;
   }

@@ -1,0 +1,279 @@
+// Package observations writes predictions of photos in the formats of other tools: MegaDetector's JSON
+// with classifications, tables for Timelapse and Wildlife Insights, and media and observations of Camtrap DP
+// 1.0 (camtrap-dp.tdwg.org).
+package observations
+
+import (
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"mime"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/detections"
+	"github.com/ledg-go/ledg/datasets/regular"
+	"github.com/ledg-go/ledg/datasets/rgb"
+)
+
+// Item is a prediction of a box, or of a whole image.
+type Item struct {
+	Box         rgb.Box // zero for a whole image
+	Class       string
+	Probability float64
+	Abstained   bool
+}
+
+// Image is what is predicted of an image.
+type Image struct {
+	// Path is relative to the folder of the images, with slashes.
+	Path string
+	// Class, Probability and Count are of the image as a whole, Class blank without a box.
+	Class       string
+	Probability float64
+	Count       int
+	Items       []Item
+	// Event is its event, from Start to End; without one it is an event of its own. Time is
+	// when it was taken, zero if not known.
+	Event      string
+	Time       time.Time
+	Start, End time.Time
+	// Detected is what the detector says, nil for nothing.
+	Detected *detections.Image
+}
+
+// Format is an export format.
+type Format string
+
+// The formats.
+const (
+	MegaDetector Format = "megadetector"
+	Timelapse    Format = "timelapse"
+	Camtrap      Format = "camtrap"
+	Wildlife     Format = "wildlifeinsights"
+)
+
+// Formats lists the formats; Camtrap is written to a folder, the others to a file.
+func Formats() []Format { return []Format{MegaDetector, Timelapse, Camtrap, Wildlife} }
+
+// Options are the settings of Write.
+type Options struct {
+	// Boxes are those that were predicted, nil for whole images.
+	Boxes *datasets.Boxes
+	// By names the network.
+	By string
+}
+
+// Write writes predictions, replacing files of the same names. notes are lines about what is assumed.
+func Write(f Format, out string, images []Image, o Options) (notes []string, err error) {
+	untimed := 0
+	for _, m := range images {
+		if m.Time.IsZero() {
+			untimed++
+		}
+	}
+	if f != MegaDetector {
+		notes = append(notes, "times are those of the cameras' clocks, as if in UTC")
+		if untimed > 0 {
+			notes[0] += fmt.Sprintf("; %d images have none", untimed)
+		}
+	}
+	switch f {
+	case MegaDetector:
+		return nil, writeMegaDetector(out, images, o)
+	case Timelapse:
+		return notes, table(out, timelapse(images))
+	case Wildlife:
+		return append(notes, "deployments are called after the first folder; project_id and wi_taxon_id are yours to fill in"), table(out, wildlife(images, o))
+	case Camtrap:
+		if err := os.MkdirAll(out, 0o777); err != nil {
+			return nil, err
+		}
+		if err := table(filepath.Join(out, "media.csv"), media(images)); err != nil {
+			return nil, err
+		}
+		return append(notes, "deployments are called after the first folder; deployments.csv, with their coordinates, is yours"), table(filepath.Join(out, "observations.csv"), camtrap(images, o))
+	}
+	return nil, fmt.Errorf("there is no format %q; want one of %v", f, Formats())
+}
+
+// table writes a CSV file.
+func table(out string, rows [][]string) error {
+	return regular.WriteFile(out, func(w io.Writer) error {
+		c := csv.NewWriter(w)
+		for _, row := range rows {
+			for i, cell := range row {
+				row[i] = datasets.Guard(cell)
+			}
+			c.Write(row) // its error stays for Error
+		}
+		c.Flush()
+		return c.Error()
+	})
+}
+
+// deployment is the first folder of an image.
+func (m *Image) deployment() string {
+	if first, _, below := strings.Cut(m.Path, "/"); below {
+		return first
+	}
+	return "all"
+}
+
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Format("2006-01-02T15:04:05Z")
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// share is a probability with four decimals.
+func share(v float64) string { return strconv.FormatFloat(v, 'f', 4, 64) }
+
+// counts returns "deer 2|boar 1", in byte order.
+func (m *Image) counts() string {
+	n := make(map[string]int)
+	var names []string
+	for _, v := range m.Items {
+		if n[v.Class]++; n[v.Class] == 1 {
+			names = append(names, v.Class)
+		}
+	}
+	slices.Sort(names)
+	for i, name := range names {
+		names[i] = fmt.Sprint(name, " ", n[name])
+	}
+	return strings.Join(names, "|")
+}
+
+func timelapse(images []Image) [][]string {
+	rows := [][]string{{"File", "RelativePath", "DateTime", "Class", "Confidence", "Count", "Classes", "Event"}}
+	for _, m := range images {
+		dir, at, confidence := path.Dir(m.Path), "", ""
+		if dir == "." {
+			dir = ""
+		}
+		if !m.Time.IsZero() {
+			at = m.Time.Format(time.DateTime)
+		}
+		if len(m.Items) > 0 {
+			confidence = share(m.Probability)
+		}
+		rows = append(rows, []string{path.Base(m.Path), strings.ReplaceAll(dir, "/", `\`), at, m.Class, confidence, strconv.Itoa(m.Count), m.counts(), m.Event})
+	}
+	return rows
+}
+
+func media(images []Image) [][]string {
+	rows := [][]string{{"mediaID", "deploymentID", "captureMethod", "timestamp", "filePath", "filePublic", "fileName", "fileMediatype", "exifData", "favorite", "mediaComments"}}
+	for _, m := range images {
+		kind := cmp.Or(mime.TypeByExtension(strings.ToLower(path.Ext(m.Path))), "image/jpeg")
+		rows = append(rows, []string{m.Path, m.deployment(), "", stamp(m.Time), m.Path, "false", path.Base(m.Path), kind, "", "", ""})
+	}
+	return rows
+}
+
+// kinds are the types of observations of classes that are no animals.
+var kinds = map[string]string{"person": "human", "human": "human", "homo sapiens": "human", "vehicle": "vehicle", "blank": "blank", "": "unclassified", "unknown": "unknown"}
+
+// camtrap makes an observation of each item, and of each person and vehicle of the detector whose score is
+// that of the boxes; one of an image without any is blank, or unclassified if nothing is known.
+func camtrap(images []Image, o Options) [][]string {
+	rows := [][]string{{"observationID", "deploymentID", "mediaID", "eventID", "eventStart", "eventEnd", "observationLevel", "observationType", "cameraSetupType", "scientificName", "count",
+		"lifeStage", "sex", "behavior", "individualID", "individualPositionRadius", "individualPositionAngle", "individualSpeed", "bboxX", "bboxY", "bboxWidth", "bboxHeight",
+		"classificationMethod", "classifiedBy", "classificationTimestamp", "classificationProbability", "observationTags", "observationComments"}}
+	for _, m := range images {
+		n := 0
+		add := func(class, by string, p float64, b rgb.Box) {
+			n++
+			kind, name, count, box, probability := kinds[strings.ToLower(class)], "", "1", make([]string, 4), share(p)
+			switch kind {
+			case "":
+				kind, name = "animal", class
+			case "blank", "unclassified":
+				count, probability = "", ""
+			}
+			if b != (rgb.Box{}) && max(b.X, b.Y, b.W, b.H) <= 1 {
+				box = []string{number(b.X), number(b.Y), number(b.W), number(b.H)}
+			}
+			method := "machine"
+			if kind == "unclassified" {
+				method, by = "", ""
+			}
+			event, start, end := m.Event, m.Start, m.End
+			if event == "" {
+				event, start, end = m.Path, m.Time, m.Time
+			}
+			row := []string{fmt.Sprint(m.Path, "#", n), m.deployment(), m.Path, event, stamp(start), stamp(end), "media", kind, "", name, count, "", "", "", "", "", "", ""}
+			rows = append(rows, append(append(row, box...), method, by, "", probability, "", ""))
+		}
+		for _, v := range m.Items {
+			class := v.Class
+			if v.Abstained {
+				class = "unknown"
+			}
+			add(class, o.By, v.Probability, v.Box)
+		}
+		if m.Detected != nil && o.Boxes != nil {
+			for _, b := range m.Detected.Boxes {
+				if kind := kinds[b.Class]; (kind == "human" || kind == "vehicle") && b.Score >= o.Boxes.Score && !slices.Contains(o.Boxes.Classes, b.Class) {
+					add(b.Class, "detector", b.Score, b.Box)
+				}
+			}
+		}
+		if n == 0 {
+			add(m.Class, "detector", 0, rgb.Box{})
+		}
+	}
+	return rows
+}
+
+// scientific is a name of a genus and a species.
+var scientific = regexp.MustCompile(`^([A-Z][a-z]+) ([a-z-]+)$`)
+
+func wildlife(images []Image, o Options) [][]string {
+	rows := [][]string{{"project_id", "deployment_id", "image_id", "filename", "location", "is_blank", "identified_by", "wi_taxon_id", "class", "order", "family", "genus", "species", "common_name",
+		"uncertainty", "timestamp", "age", "sex", "animal_recognizable", "individual_id", "number_of_objects", "individual_animal_notes", "behavior", "highlighted", "markings", "cv_confidence", "license"}}
+	for _, m := range images {
+		n := make(map[string]int)
+		best := make(map[string]float64)
+		var names []string
+		for _, v := range m.Items {
+			if n[v.Class]++; n[v.Class] == 1 {
+				names = append(names, v.Class)
+			}
+			best[v.Class] = max(best[v.Class], v.Probability)
+		}
+		if slices.Sort(names); len(names) == 0 {
+			names = []string{m.Class}
+		}
+		for _, name := range names {
+			blank, genus, species, common, confidence := "0", "", "", name, ""
+			if name == "blank" {
+				blank, common = "1", "Blank"
+			} else if words := scientific.FindStringSubmatch(name); words != nil {
+				genus, species, common = words[1], words[2], ""
+			}
+			if n[name] > 0 {
+				confidence = share(best[name])
+			}
+			at := ""
+			if !m.Time.IsZero() {
+				at = m.Time.Format(time.DateTime)
+			}
+			rows = append(rows, []string{"", m.deployment(), m.Path, path.Base(m.Path), m.Path, blank, o.By, "", "", "", "", genus, species, common,
+				"", at, "", "", "", "", strconv.Itoa(n[name]), "", "", "", "", confidence, ""})
+		}
+	}
+	return rows
+}
