@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 // Band selects what the band around a curve shows. Bands of accuracies end at 0 and 100%.
@@ -74,4 +76,18 @@ func finite(name string, values ...float64) error {
 		}
 	}
 	return nil
+}
+
+// bars draws the intervals of at most a dozen points as bars with caps.
+func (b band) bars(c draw.Canvas, x, y func(float64) vg.Length) {
+	line, reach := draw.LineStyle{Color: b.look.line.Color, Width: 0.7 * b.look.line.Width}, 1.8*b.theme.mark()
+	for i := len(b.x) - 1; i >= 0; i -= (len(b.x) + 11) / 12 {
+		if !b.several[i] {
+			continue
+		}
+		at, low, high := x(b.x[i]), y(b.low[i]), y(b.high[i])
+		for _, l := range [][]vg.Point{{{X: at, Y: low}, {X: at, Y: high}}, {{X: at - reach, Y: low}, {X: at + reach, Y: low}}, {{X: at - reach, Y: high}, {X: at + reach, Y: high}}} {
+			c.StrokeLines(line, c.ClipLinesY(l)...)
+		}
+	}
 }

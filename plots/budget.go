@@ -79,7 +79,7 @@ func Budget(t Theme, d BudgetData) (*Grid, error) {
 	for i, target := range targets {
 		l := lines{
 			title: target.Name, xLabel: d.XLabel, yLabel: d.ValueLabel, curves: target.Curves,
-			tickEvery: true, markers: true, log: log, ticks: d.Ticks, ends: len(targets) == 1 && len(target.Curves) <= labelled,
+			tickEvery: true, markers: true, log: log, ticks: d.Ticks, ends: t.Legend == "" && len(targets) == 1 && len(target.Curves) <= labelled,
 		}
 		if d.References != nil {
 			l.references = references[i]

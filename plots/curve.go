@@ -300,6 +300,10 @@ type band drawn
 // band stops at the points beside it, and one between two of them has a bar.
 func (b band) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
+	if b.theme.ErrorBars {
+		b.bars(c, x, y)
+		return
+	}
 	var upper, lower []vg.Point
 	flush := func() {
 		slices.Reverse(lower)
@@ -330,7 +334,7 @@ func (d drawn) Plot(c draw.Canvas, p *plot.Plot) {
 	for i := range pts {
 		pts[i] = vg.Point{X: x(d.x[i]), Y: y(d.mean[i])}
 	}
-	c.StrokeLines(d.look.line, pts)
+	c.StrokeLines(d.look.line, c.ClipLinesXY(pts)...)
 	if d.markers || len(pts) == 1 {
 		for _, pt := range pts {
 			d.marker(&c, pt)
@@ -345,7 +349,9 @@ func (d drawn) Plot(c draw.Canvas, p *plot.Plot) {
 			for _, v := range values {
 				if len(values) > 1 && !d.several[i] {
 					c.SetColor(fade(d.look.line.Color, 0.6))
-					c.Fill(circle.path(vg.Point{X: pts[i].X, Y: y(v)}, size))
+					if at := (vg.Point{X: pts[i].X, Y: y(v)}); c.Contains(at) {
+						c.Fill(circle.path(at, size))
+					}
 				}
 			}
 		}
@@ -389,6 +395,9 @@ func (a queried) Thumbnail(c *draw.Canvas) { a.draw(c, c.Center()) }
 // marker has a thin edge in the background's colour, so that the markers of crossing curves stay
 // distinct.
 func (d drawn) marker(c *draw.Canvas, at vg.Point) {
+	if !c.Contains(at) {
+		return // beyond a range that was set
+	}
 	c.SetColor(d.theme.Background)
 	c.Fill(d.look.shape.path(at, 2.6*d.theme.mark()))
 	c.SetColor(d.look.line.Color)
@@ -412,7 +421,9 @@ type level struct {
 // Plot implements plot.Plotter.
 func (l level) Plot(c draw.Canvas, p *plot.Plot) {
 	_, y := p.Transforms(&c)
-	c.StrokeLine2(l.line, c.Min.X, y(l.y), c.Max.X, y(l.y))
+	if at := y(l.y); at >= c.Min.Y && at <= c.Max.Y {
+		c.StrokeLine2(l.line, c.Min.X, at, c.Max.X, at)
+	}
 }
 
 // gridLines are faint lines at the labelled ticks.

@@ -67,8 +67,10 @@ func Dots(t Theme, d DotsData) (*Grid, error) {
 	}
 	var curves []Curve
 	var ticks []plot.Tick
+	var names []string
 	for i, g := range d.Groups {
-		ticks = append(ticks, plot.Tick{Value: float64(i), Label: Symbols(g.Name)})
+		names = append(names, Symbols(g.Name))
+		ticks = append(ticks, plot.Tick{Value: float64(i), Label: t.named(Symbols(g.Name))})
 		for _, c := range g.Curves {
 			// The methods of a group share 0.7 of the space to the next one.
 			place := slices.IndexFunc(all, func(o Curve) bool { return o.title() == c.title() })
@@ -99,7 +101,7 @@ func Dots(t Theme, d DotsData) (*Grid, error) {
 	for i, tick := range ticks { // the data area has most of the width
 		ticks[i].Label = folded(p.X.Tick.Label, tick.Label, 0.85*g.Width/vg.Length(len(ticks)))
 	}
-	g.Columns, g.Panels = 1, []Panel{{Title: Symbols(d.Title), Plot: p}}
+	g.Columns, g.Panels = 1, []Panel{{Title: Symbols(d.Title), Plot: p, names: names, values: true}}
 	for i := range methods.entries {
 		methods.entries[i].Width = dotWidth
 	}
@@ -140,14 +142,17 @@ func (d dotted) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	at := x(d.x[0])
 	if d.several[0] && d.theme.Band != None {
-		c.StrokeLine2(draw.LineStyle{Color: d.look.line.Color, Width: d.look.line.Width}, at, y(d.low[0]), at, y(d.high[0]))
+		low, high := max(y(d.low[0]), c.Min.Y), min(y(d.high[0]), c.Max.Y)
+		c.StrokeLine2(draw.LineStyle{Color: d.look.line.Color, Width: d.look.line.Width}, at, low, at, max(low, high))
 	}
 	for _, v := range d.values[0] {
 		if len(d.values[0]) == 1 {
 			break // the mean is the run
 		}
 		c.SetColor(fade(d.look.line.Color, 0.45))
-		c.Fill(circle.path(vg.Point{X: at + 4*d.theme.mark(), Y: y(v)}, d.theme.mark()))
+		if one := (vg.Point{X: at + 4*d.theme.mark(), Y: y(v)}); c.Contains(one) {
+			c.Fill(circle.path(one, d.theme.mark()))
+		}
 	}
 	drawn(d).marker(&c, vg.Point{X: at, Y: y(d.mean[0])})
 }

@@ -31,7 +31,7 @@ func (e ends) style(i int) draw.TextStyle {
 
 // lines breaks the name of a curve into lines of at most a quarter of the figure's width.
 func (e ends) lines(i int) []string {
-	return wrapped(e.style(i), Symbols(e.of[i].title()), e.theme.ColumnWidth/4)
+	return wrapped(e.style(i), e.theme.named(Symbols(e.of[i].title())), e.theme.ColumnWidth/4)
 }
 
 func (e ends) pitch() vg.Length { return e.theme.NoteSize * 1.15 }
@@ -57,7 +57,7 @@ func (e ends) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 	var list []label
 	for i, d := range e.curves {
-		at := y(d.mean[len(d.mean)-1])
+		at := min(max(y(d.mean[len(d.mean)-1]), c.Min.Y), c.Max.Y)
 		list = append(list, label{i, at, at, vg.Length(len(e.lines(i)))*e.pitch() + 1.5})
 	}
 	slices.SortStableFunc(list, func(a, b label) int { return cmp.Compare(b.at, a.at) })

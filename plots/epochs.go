@@ -51,7 +51,7 @@ func EpochsPanels(t Theme, list []EpochsData) (*Grid, error) {
 		}
 		p, err := t.panel(lines{
 			title: d.Title, xLabel: cmp.Or(d.XLabel, "Epoch"), yLabel: cmp.Or(d.ValueLabel, accuracyLabel), curves: d.Curves,
-			references: d.References, whole: true, ends: len(list) == 1 && len(d.Curves) <= labelled, bars: bars,
+			references: d.References, whole: true, ends: t.Legend == "" && len(list) == 1 && len(d.Curves) <= labelled, bars: bars,
 		}, methods, refs)
 		if err != nil {
 			return nil, err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"image/color"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -38,6 +39,9 @@ type Panel struct {
 	Plot   *plot.Plot
 	Legend []Entry // drawn below this panel only
 	bar    *colorBar
+	names  []string // in the plot
+	grid   bool     // grid lines below the plot
+	values bool     // on the vertical axis
 }
 
 // Entry is a legend entry, drawn by all thumbnailers into a space of Width, or two letters wide
@@ -77,11 +81,17 @@ type layout struct {
 	rows          []sides   // bottom and top used
 	label         vg.Point  // longest axis labels on one line
 	legends       []vg.Length
-	spare         bool // the legend stands in the empty cells of the last row
+	spare         bool      // the legend stands in the empty cells of the last row
+	beside        vg.Length // the legend's width at the right
+	inside        vg.Point  // its size within a data area
 }
 
 // Size returns the width and the height of the figure.
 func (g *Grid) Size() (width, height vg.Length, err error) {
+	g, err = g.dressed()
+	if err != nil {
+		return 0, 0, err
+	}
 	l, err := g.layout()
 	return l.width, l.height, err
 }
@@ -96,6 +106,9 @@ func (g *Grid) layout() (layout, error) {
 	if g.Columns < 1 || !(g.Aspect > 0) || !(g.Width > 0) {
 		return layout{}, fmt.Errorf("plots: a figure of %d columns, width %v and aspect %v, want all above zero", g.Columns, g.Width, g.Aspect)
 	}
+	if place := g.Theme.Legend; place != "" && !slices.Contains(LegendPlaces(), place) {
+		return layout{}, fmt.Errorf("plots: legend %q, want one of %s", place, strings.Join(LegendPlaces(), ", "))
+	}
 	columns := min(g.Columns, len(g.Panels))
 	l := layout{
 		width:   g.Width,
@@ -103,12 +116,15 @@ func (g *Grid) layout() (layout, error) {
 		rows:    make([]sides, (len(g.Panels)+columns-1)/columns),
 	}
 	l.legends = make([]vg.Length, len(l.rows))
+	if g.Theme.Legend == legendRight && len(g.Legend) > 0 {
+		l.beside = panelGap + g.columnSize(g.Legend, 0.34*g.Width).X
+	}
 	// The space for tick labels depends slightly on the size of the panel, so the second round
 	// starts from the result of the first.
 	l.data = vg.Point{X: g.Width / vg.Length(columns), Y: g.Width / vg.Length(columns) * vg.Length(g.Aspect)}
 	tops := make([]vg.Length, len(g.Panels)) // without titles
 	for range 2 {
-		l.label = vg.Point{X: 0.85 * g.Width / vg.Length(columns), Y: l.data.Y}
+		l.label = vg.Point{X: 0.85 * (g.Width - l.beside) / vg.Length(columns), Y: l.data.Y}
 		clear(l.columns)
 		clear(l.rows)
 		for i, p := range g.Panels {
@@ -118,7 +134,7 @@ func (g *Grid) layout() (layout, error) {
 			l.rows[i/columns].grow(s)
 			tops[i] = s.top
 		}
-		free := g.Width - 2*margin - vg.Length(columns-1)*panelGap
+		free := g.Width - 2*margin - vg.Length(columns-1)*panelGap - l.beside
 		for _, c := range l.columns {
 			free -= c.left + c.right
 		}
@@ -129,25 +145,48 @@ func (g *Grid) layout() (layout, error) {
 		}
 	}
 	for i, p := range g.Panels {
-		l.rows[i/columns].grow(sides{top: tops[i] + g.titleHeight(g.titleLines(p.Title, l.data.X+titleOverhang))})
+		l.rows[i/columns].grow(sides{top: tops[i] + g.titleHeight(g.titleLines(p.Title, l.titleWidth(i)))})
 		s := l.columns[i%columns]
 		h := g.legendHeight(p.Legend, s.left+l.data.X+s.right)
 		l.legends[i/columns] = max(l.legends[i/columns], h)
 	}
-	l.spare = len(g.Panels)%columns != 0 && g.columnFits(g.Legend, l.data)
+	l.spare = g.Theme.Legend == "" && len(g.Panels)%columns != 0 && g.columnFits(g.Legend, l.data)
 	l.height = 2*margin + g.noteHeight()
 	l.title = g.titleHeight(g.titleLines(g.Title, g.Width-2*margin))
 	l.height += l.title
-	if !l.spare {
-		l.height += g.legendHeight(g.Legend, g.Width-2*margin)
-	}
-	for i, r := range l.rows {
-		l.height += r.top + l.data.Y + r.bottom + l.legends[i]
-		if i > 0 {
-			l.height += panelGap
+	if g.Theme.Legend == legendInside && len(g.Legend) > 0 {
+		if l.inside = g.columnSize(g.Legend, 0.55*l.data.X); l.inside.X > 0.7*l.data.X || l.inside.Y > 0.7*l.data.Y {
+			return l, fmt.Errorf("plots: the legend has %.0f x %.0f points, too many inside a panel of %.0f x %.0f; put it %s or %s, or give shorter names",
+				l.inside.X, l.inside.Y, l.data.X, l.data.Y, legendBelow, legendRight)
 		}
 	}
+	if l.below() {
+		l.height += g.legendHeight(g.Legend, g.Width-2*margin)
+	}
+	panels := vg.Length(0)
+	for i, r := range l.rows {
+		panels += r.top + l.data.Y + r.bottom + l.legends[i]
+		if i > 0 {
+			panels += panelGap
+		}
+	}
+	if l.beside > 0 {
+		panels = max(panels, l.rows[0].top+g.columnSize(g.Legend, 0.34*g.Width).Y)
+	}
+	l.height += panels
 	return l, nil
+}
+
+// below reports whether the legend stands below the panels.
+func (l layout) below() bool { return !l.spare && l.beside == 0 && l.inside.X == 0 }
+
+// titleWidth is the space of a panel's title. It may be wider than the data area, but not than the figure.
+func (l layout) titleWidth(panel int) vg.Length {
+	overhang := titleOverhang
+	if i := panel % len(l.columns); i == len(l.columns)-1 {
+		overhang = min(overhang, l.columns[i].right+l.beside)
+	}
+	return l.data.X + overhang
 }
 
 // shared returns the plot of a panel without the labels that a neighbour has, and with long ones
@@ -157,6 +196,7 @@ func (g *Grid) shared(i int, l layout) *plot.Plot {
 		return nil
 	}
 	p, columns := *g.Panels[i].Plot, len(l.columns)
+	p.X.Tick.Marker, p.Y.Tick.Marker = apart{&g.Panels[i].Plot.X, l.data.X, true, p.X.Tick.Marker}, apart{&g.Panels[i].Plot.Y, l.data.Y, false, p.Y.Tick.Marker}
 	p.X.Label.Text = strings.Join(wrapped(p.X.Label.TextStyle, p.X.Label.Text, l.label.X), "\n")
 	p.Y.Label.Text = strings.Join(wrapped(p.Y.Label.TextStyle, p.Y.Label.Text, l.label.Y), "\n")
 	if i%columns > 0 {
@@ -194,6 +234,10 @@ func (g *Grid) sides(p Panel, data vg.Point) sides {
 // Draw draws the figure into the canvas's upper left corner at its own size, with a background
 // margin of two points.
 func (g *Grid) Draw(c draw.Canvas) error {
+	g, err := g.dressed()
+	if err != nil {
+		return err
+	}
 	l, err := g.layout()
 	if err != nil {
 		return err
@@ -215,10 +259,17 @@ func (g *Grid) Draw(c draw.Canvas) error {
 		}
 		p := g.Panels[i]
 		p.Plot = g.shared(i, l)
-		g.drawPanel(c, p, cell.data)
+		g.drawPanel(c, p, cell.data, l.titleWidth(i))
 		g.drawLegend(c, g.Panels[i].Legend, cell.left, cell.legend, cell.width)
 	}
-	if !l.spare {
+	switch {
+	case l.beside > 0:
+		g.drawColumn(c, g.Legend, corner.X+l.width-margin-l.beside+panelGap, cells[0].data.Max.Y, l.beside-panelGap+1)
+		y = corner.Y - l.height + margin + g.noteHeight()
+	case l.inside.X > 0:
+		g.inside(c, l, cells)
+	}
+	if l.below() {
 		g.drawLegend(c, g.Legend, corner.X+margin, y, g.Width-2*margin)
 		y -= g.legendHeight(g.Legend, g.Width-2*margin)
 	}
@@ -254,8 +305,10 @@ func (l layout) cells(corner vg.Point) ([]cell, vg.Length) {
 	return out, y
 }
 
-func (g *Grid) drawPanel(c draw.Canvas, p Panel, data vg.Rectangle) {
-	width := data.Size().X + titleOverhang
+func (g *Grid) drawPanel(c draw.Canvas, p Panel, data vg.Rectangle, width vg.Length) {
+	if p.grid {
+		gridLines{line: draw.LineStyle{Color: g.Theme.Faint, Width: 0.5}, horizontal: true}.Plot(draw.Canvas{Canvas: c.Canvas, Rectangle: data}, p.Plot)
+	}
 	g.drawTitle(c, g.titleLines(p.Title, width), vg.Point{X: data.Min.X, Y: data.Max.Y}, width)
 	if p.Plot != nil {
 		bare := p

@@ -74,14 +74,18 @@ func (t Theme) panel(l lines, methods, refs *looks) (Panel, error) {
 		refs.enter(o.Name, mark)
 		p.Add(mark)
 	}
+	var names []string
 	if l.ends {
 		p.Add(ends{all, l.curves, t})
+		for _, c := range l.curves {
+			names = append(names, Symbols(c.title()))
+		}
 	}
 	if t.Band != None && l.bars {
 		p.Add(endBars(all))
 	}
 	l.setRanges(p, all)
-	return Panel{Title: Symbols(l.title), Plot: p}, nil
+	return Panel{Title: Symbols(l.title), Plot: p, names: names, values: true}, nil
 }
 
 // shareY gives panels of the same values one vertical axis.
@@ -236,6 +240,9 @@ func (t Theme) note(bands bool, band string, curves []Curve) string {
 	}
 	if most == 1 {
 		return "n = 1: no interval."
+	}
+	if t.ErrorBars && band == "band" {
+		band = "bars"
 	}
 	note := fmt.Sprintf("Mean of n = %d runs", most)
 	if least < most {

@@ -5,7 +5,11 @@ import (
 	"image"
 	"image/color"
 	"regexp"
+	"sync"
 
+	"codeberg.org/go-pdf/fpdf"
+	"golang.org/x/image/font/opentype"
+	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 )
 
@@ -28,6 +32,37 @@ type plain struct{ c color.NRGBA64 }
 // RGBA implements color.Color but for the multiplication.
 func (p plain) RGBA() (r, g, b, a uint32) {
 	return uint32(p.c.R), uint32(p.c.G), uint32(p.c.B), uint32(p.c.A)
+}
+
+// FillString implements vg.Canvas, with a font of ASCII alone: whole ones have 200 kB, and other characters are
+// outlines.
+func (c pdfCanvas) FillString(f font.Face, at vg.Point, s string) {
+	if subset := asciiOf(f.Face); subset != nil {
+		f.Face = subset
+	}
+	c.Canvas.FillString(f, at, s)
+}
+
+var subsets sync.Map // by the whole fonts
+
+// asciiOf returns a font with the characters from space to ~, nil for one that cannot be cut.
+func asciiOf(whole *opentype.Font) *opentype.Font {
+	if known, ok := subsets.Load(whole); ok {
+		return known.(*opentype.Font)
+	}
+	var ascii []byte
+	for r := byte(' '); r <= '~'; r++ {
+		ascii = append(ascii, r)
+	}
+	var data bytes.Buffer
+	var subset *opentype.Font
+	if _, err := whole.WriteSourceTo(nil, &data); err == nil {
+		if subset, err = opentype.Parse(fpdf.UTF8CutFont(data.Bytes(), string(ascii))); err != nil {
+			subset = nil
+		}
+	}
+	known, _ := subsets.LoadOrStore(whole, subset)
+	return known.(*opentype.Font)
 }
 
 // DrawImage implements vg.Canvas.

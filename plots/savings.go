@@ -33,7 +33,7 @@ func Savings(t Theme, d SavingsData) (*Grid, error) {
 	p, err := t.panel(lines{
 		title:  "Labels that " + d.Other + " needs for the accuracy of " + d.Method,
 		xLabel: "Labels for " + d.Method, yLabel: "Times as many labels", curves: d.Curves, markers: true, log: true,
-		references: []Reference{{"equally many labels", 1}}, tickEvery: d.Ticks != nil, ticks: d.Ticks, ends: len(d.Curves) <= labelled,
+		references: []Reference{{"equally many labels", 1}}, tickEvery: d.Ticks != nil, ticks: d.Ticks, ends: t.Legend == "" && len(d.Curves) <= labelled,
 	}, targets, refs)
 	if err != nil {
 		return nil, err

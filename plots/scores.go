@@ -30,7 +30,7 @@ func Scores(t Theme, groups []ScoreGroup) (*Grid, error) {
 	if len(groups) == 0 {
 		return nil, errors.New("plots: histograms without scores")
 	}
-	g := t.figure(len(groups), 3, 0.8)
+	g := t.figureOf(len(groups), 3, 0.8, wideLetters)
 	pool := histogramStyle{fill: mix(t.Muted, t.Background, 0.65), line: draw.LineStyle{Color: mix(t.Muted, t.Background, 0.3), Width: 0.6}}
 	queried := histogramStyle{fill: fade(t.Methods[1%len(t.Methods)], 0.35), line: draw.LineStyle{Color: t.Methods[1%len(t.Methods)], Width: t.LineWidth}}
 	for _, s := range groups {
@@ -62,7 +62,7 @@ func Scores(t Theme, groups []ScoreGroup) (*Grid, error) {
 		}
 		p.X.Min, p.X.Max = edges[0], edges[len(edges)-1]
 		p.X.Tick.Marker = ticks{5}
-		g.Panels = append(g.Panels, Panel{Plot: p})
+		g.Panels = append(g.Panels, Panel{Plot: p, values: true})
 	}
 	line := func(h histogramStyle) stroke { l := h.line; l.Dashes = meanDashes; l.Width = 1.2; return stroke(l) }
 	marks, means := plot.Thumbnailer(swatch{queried.fill, queried.line}), queried

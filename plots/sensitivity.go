@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -35,6 +36,8 @@ type SensitivityData struct {
 	// scale. Values at the same index of a curve's points, and of a surface's cells, are of the same
 	// seed.
 	Changes bool
+	// ValueLabel labels the axes of values. Empty means "Accuracy (%)".
+	ValueLabel string
 }
 
 const accuracyLabel = "Accuracy (%)"
@@ -142,13 +145,13 @@ func Sensitivity(t Theme, d SensitivityData) (*Grid, error) {
 	if len(d.Sweeps)+len(d.Surfaces) == 0 {
 		return nil, errors.New("plots: sensitivity without sweeps and surfaces")
 	}
-	g := t.figure(len(d.Sweeps)+len(d.Surfaces), 2, 0.75)
+	g := t.figureOf(len(d.Sweeps)+len(d.Surfaces), 2, 0.75, wideLetters)
 	methods, refs := &looks{theme: t}, &looks{theme: t, dash: true}
 	var curves []Curve
 	framed := false
 	chosen := draw.LineStyle{Color: t.Muted, Width: 0.8, Dashes: []vg.Length{1, 2}}
 	marked := false
-	label := accuracyLabel
+	label := cmp.Or(d.ValueLabel, accuracyLabel)
 	if d.Changes {
 		label = "Change (pp)"
 	}
@@ -209,12 +212,27 @@ func Sensitivity(t Theme, d SensitivityData) (*Grid, error) {
 	return g, nil
 }
 
-// figure returns an empty grid that is a column wide for one panel a row and a
-// page wide for more.
+// figure returns an empty grid that is a column wide for one panel a row and a page wide for more. A panel is
+// narrowLetters wide at least.
 func (t Theme) figure(panels, columns int, aspect float64) *Grid {
+	return t.figureOf(panels, columns, aspect, narrowLetters)
+}
+
+// narrowLetters and wideLetters are the least widths of panels, the latter for colour bars and long ticks, in sizes
+// of labels.
+const narrowLetters, wideLetters = 14, 19
+
+// figureOf is [Theme.figure] with panels of a least width. A width for fewer columns has fewer; panels below one
+// another are flatter.
+func (t Theme) figureOf(panels, columns int, aspect float64, least int) *Grid {
 	g := &Grid{Theme: t, Columns: min(columns, panels), Width: t.ColumnWidth, Aspect: aspect}
 	if g.Columns > 1 {
 		g.Width = t.PageWidth
+	}
+	for g.Columns > 1 && g.Width/vg.Length(g.Columns) < vg.Length(least)*t.LabelSize {
+		if g.Columns--; g.Columns == 1 && aspect < 1 {
+			g.Aspect = min(aspect, 0.5)
+		}
 	}
 	return g
 }

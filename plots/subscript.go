@@ -64,6 +64,16 @@ func (s subscripts) Draw(c vg.Canvas, txt string, sty text.Style, at vg.Point) {
 		s.Handler.Draw(c, txt, sty, at)
 		return
 	}
+	if lines := strings.Split(txt, "\n"); len(lines) > 1 {
+		// gonum draws a line on its own at its place among several if it is moved by what these are higher.
+		sin, cos := math.Sincos(sty.Rotation)
+		more := sty.Height(txt) - sty.Height(lines[0])
+		for i, line := range lines {
+			up := vg.Length(sty.YAlign)*more + vg.Length(len(lines)-1-i)*sty.Font.Size
+			s.Draw(c, line, sty, vg.Point{X: at.X - up*vg.Length(sin), Y: at.Y + up*vg.Length(cos)})
+		}
+		return
+	}
 	sin, cos := math.Sincos(sty.Rotation)
 	along := func(p vg.Point, right, up vg.Length) vg.Point {
 		return vg.Point{X: p.X + right*vg.Length(cos) - up*vg.Length(sin), Y: p.Y + right*vg.Length(sin) + up*vg.Length(cos)}

@@ -49,6 +49,7 @@ type Theme struct {
 	BandFrom int
 	// ColumnWidth and PageWidth are the widths of figures.
 	ColumnWidth, PageWidth vg.Length
+	Look
 }
 
 // Print returns the theme for white paper: 3.3 and 6.9 inches wide, one and two columns of a

@@ -2,9 +2,11 @@ package plots
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
 )
 
 // ticks labels about n round numbers of an axis: multiples of 1, 2 or 5 times a
@@ -27,6 +29,59 @@ func (t ticks) Ticks(lo, hi float64) []plot.Tick {
 		}
 		out = append(out, plot.Tick{Value: v, Label: minus(strconv.FormatFloat(v, 'f', decimals, 64))})
 	}
+}
+
+// apart leaves out labels of an axis, of a length, that would run into each other: of round numbers by a larger
+// step, of others every second until the rest has room.
+type apart struct {
+	axis   *plot.Axis
+	length vg.Length
+	across bool
+	marker plot.Ticker
+}
+
+// Ticks implements plot.Ticker.
+func (a apart) Ticks(lo, hi float64) []plot.Tick {
+	list := a.marker.Ticks(lo, hi)
+	if round, ok := a.marker.(ticks); ok {
+		for n := round.n - 1; n > 1 && !a.fits(list, lo, hi); n-- {
+			list = ticks{n}.Ticks(lo, hi)
+		}
+	}
+	for range len(list) {
+		if a.fits(list, lo, hi) {
+			break
+		}
+		list = slices.Clone(list)
+		for i, k := 0, 0; i < len(list); i++ {
+			if list[i].Label != "" {
+				if k++; k%2 == 0 {
+					list[i].Label = ""
+				}
+			}
+		}
+	}
+	return list
+}
+
+// fits reports whether no label runs into the one before.
+func (a apart) fits(list []plot.Tick, lo, hi float64) bool {
+	const gap = vg.Length(2)
+	end := vg.Length(math.Inf(-1))
+	for _, t := range list {
+		if t.Label == "" {
+			continue
+		}
+		at, half := vg.Length(a.axis.Scale.Normalize(lo, hi, t.Value))*a.length, a.axis.Tick.Label.Font.Size/2
+		if a.across {
+			half = a.axis.Tick.Label.Width(t.Label) / 2
+		}
+		if at-half < end {
+			return false
+		}
+		end = at + half + gap
+	}
+	return true
 }
 
 // roundStep returns the smallest of 1, 2, 5 times a power of ten that is at

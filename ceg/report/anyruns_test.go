@@ -30,7 +30,7 @@ func TestCurvesOver(t *testing.T) {
 	dirs := dirsWith(t, func(r result.PlannedRun) bool {
 		return r.Budget == "5%" && (r.Sweep["delta"] == 1 || r.Label() == "ceg" || r.Label() == "uniform")
 	})
-	d := fatal.Get(CurvesOver(false, dirs...))(t)[0]
+	d := fatal.Get(CurvesOver(false, "", dirs...))(t)[0]
 	curve := func(name string, first float64) plots.Curve {
 		c := plots.Curve{Name: name, Title: name, Queried: []float64{1}}
 		for e := range 3 {
@@ -57,7 +57,7 @@ func TestCurvesOver(t *testing.T) {
 }
 
 func TestLabelsOver(t *testing.T) {
-	d := fatal.Get(LabelsOver(false, dirsWith(t, func(r result.PlannedRun) bool { return r.Sweep == nil && r.Label() == "ceg-ce" })...))(t)
+	d := fatal.Get(LabelsOver(false, "", dirsWith(t, func(r result.PlannedRun) bool { return r.Sweep == nil && r.Label() == "ceg-ce" })...))(t)
 	if len(d.Targets) != 1 || len(d.Targets[0].Curves) != 1 || d.Targets[0].Curves[0].Name != "CEG selection + cross-entropy (published schedule, preset paper)" {
 		t.Fatalf("%+v", d)
 	}
@@ -75,7 +75,7 @@ func TestLabelsOver(t *testing.T) {
 		t.Errorf("accuracies %v", accuracies)
 	}
 	// Runs that differ in a setting, too, are not one curve.
-	d = fatal.Get(LabelsOver(false, dirsWith(t, func(r result.PlannedRun) bool { return r.Sweep["delta"] == 1 || r.Sweep == nil && r.Label() == "ceg" })...))(t)
+	d = fatal.Get(LabelsOver(false, "", dirsWith(t, func(r result.PlannedRun) bool { return r.Sweep["delta"] == 1 || r.Sweep == nil && r.Label() == "ceg" })...))(t)
 	var names []string
 	budgets := 0
 	for _, c := range d.Targets[0].Curves {
@@ -85,5 +85,5 @@ func TestLabelsOver(t *testing.T) {
 	if want := []string{"CEG (published schedule, preset paper), delta 0.3", "CEG (published schedule, preset paper), delta 1"}; !slices.Equal(names, want) || budgets < 2 {
 		t.Errorf("curves %q over %d budgets, want %q over several", names, budgets, want)
 	}
-	fatal.Says(t, fatal.Err(LabelsOver(false, t.TempDir())), "config.json")
+	fatal.Says(t, fatal.Err(LabelsOver(false, "", t.TempDir())), "config.json")
 }

@@ -17,6 +17,8 @@ type CompareOptions struct {
 	// Baseline is the method to compare with, by its name in the second table or in its config;
 	// empty means none.
 	Baseline string
+	// Measure is the measure of the second table, one of [MeasureNames], which is then there; empty means accuracy.
+	Measure string
 }
 
 // OptionError is the error of an invalid option.
@@ -49,9 +51,12 @@ func Compare(dirs []string, o CompareOptions) ([]*result.Table, error) {
 	if !slices.ContainsFunc(runs[0].Choices.Rules(), func(r result.Rule) bool { return r.Name == o.Rule }) {
 		return nil, &OptionError{"rule", fmt.Errorf("%q: want last_epoch, best_source_val or best_target", o.Rule)}
 	}
+	if _, err := findMeasure(o.Measure); err != nil {
+		return nil, err
+	}
 	tables := []*result.Table{runsTable(runs)}
-	if o.Baseline != "" || measured(runs) && hasSeveral(runs) {
-		summary, err := summaryTable(runs, o.Rule, o.Baseline)
+	if o.Measure != "" || o.Baseline != "" || measured(runs) && hasSeveral(runs) {
+		summary, err := summaryTable(runs, o)
 		if err != nil {
 			return nil, err
 		}
@@ -181,7 +186,8 @@ func (n naming) find(runs []*RecordedRun, meant string) (name, short string, err
 // summaryTable has a row per target and method: mean, standard deviation and
 // interval, and the paired difference to the baseline unless that is empty. The averages are over the targets
 // of one data set.
-func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, error) {
+func summaryTable(runs []*RecordedRun, o CompareOptions) (*result.Table, error) {
+	rule, baseline, shown := o.Rule, o.Baseline, TableOptions{Rule: o.Rule, Measure: o.Measure}.withDefaults()
 	names, base, short := newNaming(runs), "", ""
 	if baseline != "" {
 		var err error
@@ -190,7 +196,7 @@ func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, er
 		}
 	}
 	t := &result.Table{
-		Title: fmt.Sprintf("Accuracy on the target domain %s, %%", atRule(rule)),
+		Title: fmt.Sprintf("%s %s, %%", upperFirst(shown.measureTitle()), atRule(rule)),
 		Columns: []result.Column{
 			{Name: "target"}, {Name: "method"}, {Name: "n", Right: true}, {Name: "mean", Right: true},
 			{Name: "sd", Right: true}, {Name: "95% interval", Right: true},
@@ -205,7 +211,7 @@ func summaryTable(runs []*RecordedRun, rule, baseline string) (*result.Table, er
 	for _, set := range methodsBy(runs, (*RecordedRun).dataset) {
 		g := &grid{targets: distinct(set.runs, func(r *RecordedRun) string { return r.Config.Data.Target })}
 		for _, m := range methodsBy(set.runs, names.called) {
-			cells, err := m.cells(TableOptions{Rule: rule}.withDefaults().value)
+			cells, err := m.cells(shown.value)
 			if err != nil {
 				return nil, err
 			}

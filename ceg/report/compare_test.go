@@ -39,7 +39,7 @@ func TestIntervalsStayWithinBounds(t *testing.T) {
 			r.Choices = r.Result.Accuracy
 			runs = append(runs, r)
 		}
-		return fatal.Get(summaryTable(runs, "last_epoch", ""))(t)
+		return fatal.Get(summaryTable(runs, CompareOptions{Rule: "last_epoch"}))(t)
 	}
 	for _, c := range []struct {
 		correct []int

@@ -196,12 +196,19 @@ func (s selection) budgets(panels [][]string, of value, named bool) (d plots.Bud
 
 // epochs are the accuracies of methods after each epoch that all of their runs have reached: on the
 // targets, or on the sources' validation images if a run has a target without labels.
-func (s selection) epochs() (d plots.EpochsData, err error) {
+func (s selection) epochs(measure string) (d plots.EpochsData, err error) {
 	d.Title, d.Note, d.References = onTargets(s.title, s.targets), s.note, s.chance
-	tally := result.Record.Target
+	if label := ValueLabel(measure); label != "" {
+		d.ValueLabel, d.References = label, nil
+	}
+	m, err := findMeasure(measure)
+	if err != nil {
+		return d, err
+	}
+	split := result.TestSplit
 	for _, a := range s.methods {
 		if slices.ContainsFunc(a.runs, func(r *RecordedRun) bool { return !r.Choices.Measured() }) {
-			d.Title, tally = s.title+", source validation", result.Record.SourceVal
+			d.Title, split = s.title+", source validation", result.ValSplit
 		}
 	}
 	for _, a := range s.methods {
@@ -210,7 +217,10 @@ func (s selection) epochs() (d plots.EpochsData, err error) {
 			if slices.ContainsFunc(a.runs, func(r *RecordedRun) bool { return !r.Records[e].Evaluated() }) {
 				continue
 			}
-			values, err := a.perSeed(s.targets, func(r *RecordedRun) (float64, error) { return 100 * tally(r.Records[e]).Share(), nil })
+			values, err := a.perSeed(s.targets, func(r *RecordedRun) (float64, error) {
+				v, err := m.at(r, e, split)
+				return 100 * v, err
+			})
 			if err != nil {
 				return d, err
 			}
@@ -352,7 +362,7 @@ func (f *Folder) Epochs(o FigureOptions) (d plots.EpochsData, err error) {
 	if err != nil {
 		return d, err
 	}
-	return s.epochs()
+	return s.epochs("")
 }
 
 // Targets returns the accuracy of every seed, by target and method, for [plots.Dots]. It shows the

@@ -23,9 +23,25 @@ type frameRow struct {
 // DuckDB; each path is a run or a folder of runs. The metrics are accuracy per domain and split, the
 // number of labelled images behind it, the losses, and the share and accuracy of confident
 // pseudo-labels. The last columns are the settings that some run does not have at its default.
-func Frame(paths ...string) (*result.Table, error) {
+func Frame(paths ...string) (*result.Table, error) { return FrameWith(nil, paths...) }
+
+// FrameWith is [Frame] with rows of measures of [MeasureNames] on the target, at the epochs that have them.
+func FrameWith(names []string, paths ...string) (*result.Table, error) {
+	var more []measure
+	for _, name := range names {
+		m, err := findMeasure(name)
+		if err != nil {
+			return nil, err
+		}
+		more = append(more, m)
+	}
 	return frame(paths, func(run *RecordedRun, add func(frameRow)) {
-		for _, r := range run.Records {
+		for e, r := range run.Records {
+			for _, m := range more {
+				if v, err := m.at(run, e, result.TestSplit); err == nil && r.Evaluated() {
+					add(frameRow{r.Labels, r.Epoch + 1, run.Config.Data.Target, result.TestSplit, m.name, v})
+				}
+			}
 			at := func(domain, split, metric string, value float64) {
 				add(frameRow{r.Labels, r.Epoch + 1, domain, split, metric, value})
 			}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/gomlx/gomlx/core/graph"
+	"gonum.org/v1/plot"
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/config"
@@ -90,6 +91,9 @@ func TestElsewhere(t *testing.T) {
 		{"PerTarget", func() { PerTarget(runs...) }}, {"Dots", func() { Dots(runs...) }}, {"Frame", func() { Frame(runs...) }},
 		{"Rows.CSV", func() { Frame(runs...).CSV("a.csv") }},
 		{"Width", func() { Width("84mm") }}, {"Font", func() { Font("Serif") }}, {"FontSize", func() { FontSize(8) }},
+		{"Look", func() { Look() }}, {"Rename", func() { Rename(nil) }}, {"Title", func() { Title("") }}, {"Legend", func() { Legend("below") }},
+		{"ErrorBars", func() { Show(fig, ErrorBars) }}, {"YRange", func() { YRange(0, 1) }}, {"Side", func() { Side(fig, fig) }}, {"Plot", func() { Plot(plot.New()) }},
+		{"Metric", func() { Metric("elsewhere-metric", func(Confusion) float64 { return 0 }) }},
 		{"Save", func() { Save(fig, "a.svg", Width("84mm")) }}, {"Show", func() { Show(fig.draw(theme)) }},
 		{"NewTable", func() { table = NewTable("a", "b") }}, {"Table", func() { Table(table, nil) }},
 		{"Tables", func() { Tables([]*result.Table{table}, nil) }}, {"Folded", func() { Folded("more", []*result.Table{table}, nil) }},

@@ -27,17 +27,17 @@ func PerTarget(dirs ...string) Fig { return curves(true, dirs) }
 
 func curves(each bool, dirs []string) Fig {
 	if len(byBudget(dirs)) > 1 {
-		d := Must(report.LabelsOver(each, dirs...))
+		d := Must(report.LabelsOver(each, metric(dirs), dirs...))
 		return showFig(func(t plots.Theme) (*plots.Grid, error) { return plots.Budget(t, d) })
 	}
-	d := Must(report.CurvesOver(each, dirs...))
+	d := Must(report.CurvesOver(each, metric(dirs), dirs...))
 	return showFig(func(t plots.Theme) (*plots.Grid, error) { return plots.EpochsPanels(t, d) })
 }
 
 // Dots shows the accuracy of finished runs at the last epoch, grouped by target: the mean over seeds with
 // its [Band] and the seeds as small dots. [Save] writes the figure to a file.
 func Dots(dirs ...string) Fig {
-	d := Must(report.DotsOver(dirs...))
+	d := Must(report.DotsOver(metric(dirs), dirs...))
 	return showFig(func(t plots.Theme) (*plots.Grid, error) { return plots.Dots(t, d) })
 }
 
@@ -94,6 +94,7 @@ func reportPage(dirs ...string) string {
 func sweepFigure(method, setting string, values []float64, of [][]string) (*plots.Grid, error) {
 	c := plots.Curve{Name: method}
 	title, note := "", ""
+	measure := metric(slices.Concat(of...))
 	for i, x := range values {
 		if len(of[i]) == 0 { // all its runs failed
 			continue
@@ -103,17 +104,21 @@ func sweepFigure(method, setting string, values []float64, of [][]string) (*plot
 			if !run.Result.Accuracy.Measured() {
 				return nil, fmt.Errorf("%s: %w", run.Path, result.ErrNoTarget)
 			}
-			p.Values = append(p.Values, 100*run.Result.Accuracy.LastEpoch.TargetAccuracy)
+			v, err := report.MeasureOf(run, measure)
+			if err != nil {
+				return nil, err
+			}
+			p.Values = append(p.Values, 100*v)
 			title = fmt.Sprintf("%s, target %s", report.TitleOfRun(run, run.Config.Data.Target), run.Config.Data.Target)
 			c.Title = run.Config.Arm().Name()
-			if chance := report.Chance(run.Config.Data.Dataset, run); chance != nil {
+			if chance := report.Chance(run.Config.Data.Dataset, run); chance != nil && By == "" {
 				note = fmt.Sprintf(" Chance: %.1f%%.", chance.Y) // a line would flatten the curve
 			}
 		}
 		c.Points = append(c.Points, p)
 	}
 	slices.SortFunc(c.Points, func(a, b plots.Point) int { return cmp.Compare(a.X, b.X) })
-	g, err := plots.Sensitivity(Theme(), plots.SensitivityData{Sweeps: []plots.Sweep{{Title: title, XLabel: report.ParameterLabel(setting), Curves: []plots.Curve{c}}}})
+	g, err := plots.Sensitivity(Theme(), plots.SensitivityData{ValueLabel: report.ValueLabel(measure), Sweeps: []plots.Sweep{{Title: title, XLabel: report.ParameterLabel(setting), Curves: []plots.Curve{c}}}})
 	if err != nil {
 		return nil, err
 	}

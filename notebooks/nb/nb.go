@@ -97,12 +97,46 @@ func looks(t plots.Theme) plots.Theme {
 	if t.Band = Band; Band != "" {
 		t.BandFrom = 3
 	}
+	for _, l := range looked {
+		l(&t)
+	}
 	return t
 }
 
-// Show shows a figure as PNG, which code hosts also display, with additional information below
-// it.
-func Show(g *plots.Grid, err error) { showIn("", Must(g, err), nil) }
+// Show shows a figure of nb, or one of package plots with its error, as PNG, which code hosts also display, with
+// additional information below it. Looks, as for [Save], change what it shows:
+//
+//	nb.Show(curves, nb.Legend("inside"), nb.YRange(40, 80))
+func Show(figure any, more ...any) {
+	var look []func(*plots.Theme)
+	for _, m := range more {
+		switch m := m.(type) {
+		case nil:
+		case error:
+			Check(m)
+		case func(*plots.Theme):
+			look = append(look, m)
+		default:
+			Check(fmt.Errorf("Show: a %T, want looks such as nb.Legend(\"right\")", m))
+		}
+	}
+	dress := func(t plots.Theme) plots.Theme {
+		for _, l := range look {
+			l(&t)
+		}
+		return t
+	}
+	switch f := figure.(type) {
+	case Fig:
+		showIn("", Must(f.draw(dress(Theme()))), nil)
+	case *plots.Grid:
+		g := *f
+		g.Theme = dress(g.Theme)
+		showIn("", &g, nil)
+	default:
+		Check(fmt.Errorf("Show: a %T, want a figure", figure))
+	}
+}
 
 // showIn shows a figure, and what else a cell can have of it, in place of a named output; without a name
 // it adds one.

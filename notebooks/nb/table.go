@@ -121,13 +121,13 @@ func Compare(dirs ...string) (tables []*result.Table) {
 		groups = []ofBudget{{dirs: dirs}}
 	}
 	for _, g := range groups {
-		list := Must(report.Compare(g.dirs, report.CompareOptions{}))
+		list := Must(report.Compare(g.dirs, report.CompareOptions{Measure: metric(g.dirs)}))
 		t := list[0].Pick(func(i int) bool { return !slices.Contains([]string{"run", "seconds"}, list[0].Columns[i].Name) }) // which are of this machine
 		if len(list) > 1 {
 			t = list[1]
 			method := func(r []result.Cell) string { return r[t.Column("method")].Text }
 			if first := method(t.Rows[0]); slices.ContainsFunc(t.Rows, func(r []result.Cell) bool { return method(r) != first }) {
-				t = Must(report.Compare(g.dirs, report.CompareOptions{Baseline: first}))[1]
+				t = Must(report.Compare(g.dirs, report.CompareOptions{Baseline: first, Measure: By}))[1]
 			}
 		}
 		if len(groups) > 1 {
@@ -237,7 +237,15 @@ type Rows struct{ *result.Table }
 // in all runs. Each argument is a run or a folder of runs.
 //
 //	nb.Frame(dirs...).CSV("runs.csv")
-func Frame(dirs ...string) Rows { return Rows{Must(report.Frame(dirs...))} }
+//
+// With [By], and for metrics of [Metric], there are rows with their values on the target.
+func Frame(dirs ...string) Rows {
+	more := slices.Clone(own)
+	if by := metric(dirs); by != "" && !slices.Contains(more, by) {
+		more = append(more, by)
+	}
+	return Rows{Must(report.FrameWith(more, dirs...))}
+}
 
 // CSV writes the rows to a CSV file, numbers in full precision.
 func (r Rows) CSV(file string) {

@@ -49,7 +49,7 @@ func TestTrain(t *testing.T) {
 	if err != nil || run.Config.Exploration.Gamma1 != 0 || run.Config.Data.Target != "photo" || run.Config.Seed != 1 {
 		t.Fatalf("%+v, %v", run.Config, err)
 	}
-	d, err := report.CurvesOver(false, first, other)
+	d, err := report.CurvesOver(false, "", first, other)
 	if err != nil || len(d) != 1 || len(d[0].Curves) != 2 || d[0].Curves[1].Name != "Random + CEG loss, upfront, gamma1 0" {
 		t.Errorf("curves %+v, %v", d, err)
 	}
