@@ -13,6 +13,17 @@
 #                    itself where there is no GPU
 #   --quick          no timing
 #   --speed          timing alone
+#   --compare        training steps beside PyTorch's, eager and compiled, in turns, for at
+#                    most four minutes and three rounds; needs a Python with PyTorch
+#                    (python3, or what TORCH_PYTHON names), and keeps compare.jsonl
+#
+#   --bundle DIR --study FILE --images FOLDER [--splits FOLDER] [--weights FILE] [--quality N]
+#                    packs ledg, a study and its images alone, for DIR/gpu_check.sh --study;
+#                    weights as the folder ledg/weights of the user's cache names them; JPEGs
+#                    are encoded again with quality N (python3 with Pillow) to be smaller
+#   --study          runs the study of the bundle, with accuracies hidden, for --minutes
+#                    (default 9); the same again goes on. Runs are in --out (default ./records);
+#                    ledg study collect makes records of them
 #
 # The plugin of a JAX installation is found in the active Python environment; for
 # another one set VIRTUAL_ENV to its folder.
@@ -21,13 +32,21 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 packages="ceg/nets ceg/nets/native ceg/objective ceg/learner"
 data="$packages ceg/objective/augment" # whose testdata the tests read
-backend=xla:cuda bundle='' reference=1 speed=1
+backend=xla:cuda bundle='' reference=1 speed=1 compare='' study='' images='' splits='' weights='' quality='' minutes=9 out=records
 while [ $# -gt 0 ]; do
 	case $1 in
 	--backend) backend=${2:?--backend needs a value}; shift 2 ;;
 	--bundle) bundle=${2:?--bundle needs a folder}; shift 2 ;;
 	--quick) speed=''; shift ;;
 	--speed) reference=''; shift ;;
+	--compare) compare=1 reference='' speed=''; shift ;;
+	--study) study=1; shift; case ${1:-} in '' | --*) ;; *) study=$1; shift ;; esac ;;
+	--images) images=${2:?--images needs a folder}; shift 2 ;;
+	--splits) splits=${2:?--splits needs a folder}; shift 2 ;;
+	--weights) weights=${2:?--weights needs a file}; shift 2 ;;
+	--quality) quality=${2:?--quality needs a number}; shift 2 ;;
+	--minutes) minutes=${2:?--minutes needs a number}; shift 2 ;;
+	--out) out=${2:?--out needs a folder}; shift 2 ;;
 	-h | --help) sed -n '2,/^set /s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
 	*) echo "gpu_check.sh: unknown argument $1 (see --help)" >&2; exit 2 ;;
 	esac
@@ -36,6 +55,7 @@ done
 # build DIR: the programs and the tests with their data, and this script.
 build() (
 	dir=$1
+	cp "$here/gpu_check.sh" "$dir/"
 	# shellcheck source=scripts/need-go.sh
 	source "$here/need-go.sh"
 	if [ "$(go env CGO_ENABLED)" != 1 ] || ! command -v "$(go env CC)" >/dev/null; then
@@ -43,6 +63,21 @@ build() (
 		exit 1
 	fi
 	go build -trimpath -ldflags='-s -w' -o "$dir/" ./scripts/ledg
+	if [ -n "$study" ]; then
+		cp "$study" "$dir/study.yaml"
+		cp -R "$images" "$dir/images"
+		chmod -R u+w "$dir/images"
+		[ -z "$splits" ] || cp -R "$splits" "$dir/splits"
+		[ -z "$weights" ] || install -D -m 644 -t "$dir/cache/ledg/weights" "$weights"
+		[ -z "$quality" ] || find "$dir/images" -name '*.jpg' | python3 -c '
+import sys
+from PIL import Image
+for path in sys.stdin.read().splitlines():
+    with Image.open(path) as image:
+        image.load()
+    image.save(path, quality=int(sys.argv[1]), optimize=True)' "$quality"
+		return
+	fi
 	go build -C scripts/lab -trimpath -ldflags='-s -w' -o "$dir/" ./bench
 	for p in $packages; do
 		mkdir -p "$dir/tests/$p"
@@ -52,10 +87,11 @@ build() (
 		mkdir -p "$dir/tests/$p"
 		[ ! -d "$p/testdata" ] || cp -R "$p/testdata" "$dir/tests/$p/"
 	done
-	cp "$here/gpu_check.sh" "$dir/"
+	cp "$here"/lab/yardstick/{step,table}.py "$dir/"
 )
 
 if [ -n "$bundle" ]; then
+	[ -z "$study" ] || { [ -f "$study" ] && [ -d "$images" ]; } || { echo "gpu_check.sh: --study '$study' is no file or --images '$images' no folder" >&2; exit 2; }
 	mkdir -p "$bundle"
 	bundle=$(cd "$bundle" && pwd)
 	build "$bundle"
@@ -65,6 +101,16 @@ if [ -n "$bundle" ]; then
 	exit
 fi
 
+if [ -n "$study" ]; then
+	[ -f "$here/study.yaml" ] || { echo "gpu_check.sh: no study.yaml beside this script: --bundle DIR --study FILE --images FOLDER makes such a folder" >&2; exit 2; }
+	arguments=(--dir "$out" --root "$(sed -n 's/^dataset: *//p' "$here/study.yaml")=$here/images" --backend "$backend" --hide-accuracy)
+	[ ! -d "$here/splits" ] || arguments+=(--splits "$here/splits")
+	[ ! -d "$here/cache" ] || export XDG_CACHE_HOME=$here/cache
+	timeout --signal=INT --kill-after=30 "${minutes}m" "$here/ledg" study run "$here/study.yaml" "${arguments[@]}" || status=$?
+	"$here/ledg" study status "$out"
+	[ "${status:-0}" = 0 ] && echo "all runs are finished" || echo "ended with status $status after at most $minutes minutes: the same again goes on"
+	exit "${status:-0}"
+fi
 if [ -x "$here/bench" ] && [ -d "$here/tests" ]; then
 	dir=$here
 else
@@ -178,6 +224,42 @@ if [ -n "$speed" ]; then
 		bench "smallcnn 32 px, tf32" --steps 20
 		;;
 	esac
+fi
+
+# turn ENGINE NET ARGUMENTS... adds a measurement of one round to compare.jsonl, or says why not.
+turn() {
+	local engine=$1 net=$2 begin="{\"round\":$round,\"of\":\"$1 ${*:2}\"," tool=("$dir/bench" --backend "$backend" --precision "$precision")
+	shift 2
+	[ "$SECONDS" -lt "$until" ] || return 0
+	if [ "$engine" != ledg ]; then
+		tool=("$python" "$dir/step.py" --device "$device")
+		[ "$precision" != bfloat16 ] || tool+=(--amp)
+		[ "$engine" != compiled ] || tool+=(--compile)
+	fi
+	if timeout $((until - SECONDS + 20)) "${tool[@]}" --net "$net" "$@" >"$scratch/turn" 2>"$log"; then
+		line=$(tail -n 1 "$scratch/turn")
+		echo "$begin${line#\{}" >>compare.jsonl
+	else
+		echo "compare   $engine $net $precision: FAILED: $(tail -n 1 "$log")"
+	fi
+}
+if [ -n "$compare" ]; then
+	python=${TORCH_PYTHON:-python3} until=$((SECONDS + 240)) device=cuda precisions='tf32 bfloat16' steps='--steps 10 --warmup 3'
+	nets=('resnet18 --size 224' 'resnet50 --size 224' 'efficientnet-lite0 --size 224' 'smallcnn')
+	case $backend in
+	go* | xla:cpu* | *cpu*.so*) device=cpu precisions=float32 steps='--steps 2 --warmup 1' nets=('resnet18 --width 16 --size 32' 'smallcnn') ;;
+	esac
+	"$python" -c 'import torch' 2>"$log" || { echo "compare   FAILED: no PyTorch: $(tail -n 1 "$log"); TORCH_PYTHON names a Python that has it"; exit 1; }
+	: >compare.jsonl
+	for round in 1 2 3; do
+		for net in "${nets[@]}"; do
+			for precision in $precisions; do
+				# shellcheck disable=SC2086 # words are arguments
+				for engine in ledg pytorch compiled; do turn $engine $net $steps; done
+			done
+		done
+	done
+	"$python" "$dir/table.py" compare.jsonl
 fi
 
 [ $status = 0 ] && echo "all is well" || echo "something failed"
