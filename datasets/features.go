@@ -105,7 +105,11 @@ func (f *featureFile) dataset(path string, opts Options) (*Dataset, Truth, error
 			d.given = append(d.given, e.given)
 		}
 	}
-	d.source = &Features{Views: kinds, Dim: dim, path: path, array: x.Rows(), rows: rows, examples: d.Examples, originals: from, close: f.Close}
+	named, err := f.classEmbeddings(dim)
+	if err != nil {
+		return fail(err)
+	}
+	d.source = &Features{names: named, Views: kinds, Dim: dim, path: path, array: x.Rows(), rows: rows, examples: d.Examples, originals: from, close: f.Close}
 	if err := d.finish(t); err != nil {
 		return fail(fmt.Errorf("%s: %w", path, err))
 	}

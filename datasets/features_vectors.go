@@ -36,7 +36,8 @@ type Features struct {
 	array     *arrays.Array // [rows, views*dim]
 	rows      []int         // of the examples
 	examples  []Example
-	originals *originals // nil where the file does not say
+	originals *originals       // nil where the file does not say
+	names     *ClassEmbeddings // likewise
 	close     func() error
 }
 

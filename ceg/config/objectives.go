@@ -32,8 +32,9 @@ type Objective struct {
 	NeedsStyle bool
 	// Unlabelled is true if it trains on unlabelled images, and Confidence if it thresholds the
 	// confidence of pseudo-labels. Pixels is true if it needs pixels, OwnHeads if it predicts
-	// with its own heads, and Fits if it fits its head to features without SGD.
-	Unlabelled, Confidence, Pixels, OwnHeads, Fits bool
+	// with its own heads, and Fits if it fits its head to features without SGD. Names is true if it
+	// starts from embeddings of the classes' names.
+	Unlabelled, Confidence, Pixels, OwnHeads, Fits, Names bool
 	// Code identifies the code of an objective that the program registered; see package
 	// objective. It is empty for built-in ones.
 	Code string
@@ -63,6 +64,7 @@ const (
 	ERM          = "erm"
 	FixMatch     = "fixmatch"
 	RSCDomainBed = "rsc-domainbed"
+	CLAP         = "clap"
 )
 
 // always is a recipe for every data set.
@@ -170,6 +172,8 @@ var builtIn = []Objective{
 		Citation: "Iscen et al., Label Propagation for Deep Semi-supervised Learning, CVPR 2019", Unlabelled: true, Fits: true},
 	{Name: "gda", Title: "GDA", Short: "GDA", Line: "Gaussians of one covariance for the classes of features, in closed form",
 		Citation: "Wang et al., A Hard-to-Beat Baseline for Training-free CLIP-based Adaptation, ICLR 2024", Fits: true, OwnHeads: true},
+	{Name: CLAP, Title: "CLAP", Short: "CLAP", Line: "linear probe on features that starts from class names, with a penalty that keeps it near them",
+		Citation: "Silva-Rodríguez et al., A Closer Look at the Few-Shot Adaptation of Large Vision-Language Models, CVPR 2024", Fits: true, Names: true},
 }
 
 // LookupObjective returns the objective called name; ok is false if there is none.

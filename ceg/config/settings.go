@@ -128,8 +128,11 @@ var table = []Setting{
 	{Path: "data.image_size", Flag: "image-size", Help: "side of the images in pixels", Range: "[8, 4096]",
 		Default: dataSets, value: func(d *draft) any { return d.info().ImageSize }},
 	{Path: "data.normalise", Flag: "normalise", Help: "normalisation of feature vectors: none, root, unit or root-unit", More: "root is sign(x) sqrt|x|, unit divides by the length, root-unit does both.", Zero: "none", Words: words(RootFeatures, UnitFeatures, RootUnitFeatures),
-		Default: "none; on features with preset ledg root", value: func(d *draft) any {
-			if d.chosenOnFeatures() {
+		Default: "none; on features with preset ledg root; with objective clap unit", value: func(d *draft) any {
+			switch {
+			case d.objective().Names:
+				return UnitFeatures
+			case d.chosenOnFeatures():
 				return RootFeatures
 			}
 			return ""

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"reflect"
@@ -279,6 +280,8 @@ func (c Config) checkObjective(info datasets.Info) error {
 		return against("data.dataset", c.Data.Dataset, "it fits a head on features, and the examples are images; ledg embed makes features of them")
 	case c.Network.Name != Linear:
 		return against("network.name", c.Network.Name, "it fits a linear head on features as they are")
+	case o.Names && c.Data.Normalise != UnitFeatures:
+		return against("data.normalise", cmp.Or(string(c.Data.Normalise), "none"), "it compares directions: give --normalise unit")
 	case g.DomainLoss:
 		return against("exploration.strategy", c.Exploration.Strategy, "it has no domain head, which the strategy asks")
 	case g.Average != "":

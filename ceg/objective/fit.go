@@ -1,6 +1,7 @@
 package objective
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/active/cluster"
 	"github.com/ledg-go/ledg/ceg/active/head"
+	"github.com/ledg-go/ledg/ceg/config"
+	"github.com/ledg-go/ledg/datasets/seed"
 )
 
 // Samples are the labelled examples for an objective that fits its class head in closed form or
@@ -24,6 +27,16 @@ type Samples struct {
 	// Unlabelled is [m, D], the unlabelled examples of the pool. Only objectives with
 	// [Objective.Pool] read it.
 	Unlabelled cluster.Matrix
+	// Names are embeddings of the classes' names. Only objectives with [Objective.Names] read them.
+	Names *Names
+}
+
+// Names are class embeddings Rows [Classes, D] in the space of features before standardisation, which
+// is (x - Mean) * Scale for features x of length 1.
+type Names struct {
+	Rows  cluster.Matrix
+	Mean  []float32
+	Scale float32
 }
 
 // Fitted is a fitted linear class head.
@@ -148,6 +161,51 @@ func GDA() Objective {
 		},
 		Test: ClassifierFunc(func(h Heads, features *Node) *Node { return h.Head(ClassHead, UnitRows(features)) }),
 	}
+}
+
+// CLAP is a linear probe that starts from embeddings of the classes' names and is kept near them
+// ([head.Probe]), with the authors' settings and no validation. The cosine with features of length 1 is
+// linear in the standardised features. Terms: "total", the mean cross-entropy on the labels; "names",
+// the accuracy of names alone on the labels.
+func CLAP() Objective {
+	return Objective{Name: config.CLAP, Names: true, Fit: func(s Samples) (Fitted, error) {
+		if s.Names == nil {
+			return Fitted{}, errors.New("it starts from class names, and the features have none: embed them with --names")
+		}
+		d := s.Features.Cols
+		x := cluster.Matrix{Rows: s.Features.Rows, Cols: d, Stride: d}
+		for i, v := range rowsOf(s.Features) {
+			x.Data = append(x.Data, v/s.Names.Scale+s.Names.Mean[i%d])
+		}
+		zero, err := head.ZeroShot(s.Names.Rows)
+		if err != nil {
+			return Fitted{}, err
+		}
+		z, right := zero.Logits(x), 0
+		for i, y := range s.Labels {
+			if row := z.Data[i*z.Cols : (i+1)*z.Cols]; row[y] == slices.Max(row) {
+				right++
+			}
+		}
+		e, err := head.Probe(x, s.Labels, s.Names.Rows, head.ProbeOptions{Constrained: true}, seed.New(1, "clap"))
+		if err != nil {
+			return Fitted{}, err
+		}
+		h := &head.Linear{Weight: make([]float64, len(e.Weight)), Bias: make([]float64, s.Classes)}
+		for c := range s.Classes {
+			w := e.Weight[c*d : (c+1)*d]
+			length := 0.0
+			for _, v := range w {
+				length += v * v
+			}
+			for j, v := range w {
+				v *= e.Scale / math.Sqrt(length)
+				h.Weight[c*d+j] = v / float64(s.Names.Scale)
+				h.Bias[c] += v * float64(s.Names.Mean[j])
+			}
+		}
+		return fitted(h.Weight, h.Bias, FitTerm{"total", s.crossEntropy(h)}, FitTerm{"names", float64(right) / float64(len(s.Labels))}), nil
+	}}
 }
 
 // fitted is a head in float32.

@@ -41,8 +41,9 @@ type Objective struct {
 	// Fit replaces Step: it computes the class head from all labelled examples after every
 	// query. It is for feature vectors with the identity backbone.
 	Fit func(s Samples) (Fitted, error)
-	// Pool passes the unlabelled examples of the pool to Fit, too.
-	Pool bool
+	// Pool passes the unlabelled examples of the pool to Fit, too, and Names embeddings of class
+	// names.
+	Pool, Names bool
 }
 
 // Subset names a subset of the training images.

@@ -74,7 +74,7 @@ func RegisterEntry(e Entry, values ...any) error {
 	registered.Store(e.Name, e)
 	config.AddObjective(config.Objective{
 		Name: e.Name, Line: cmp.Or(e.Line, "registered by this program"), Citation: cmp.Or(e.Citation, "-"), Code: e.Code,
-		Reduced: e.Reduced, Confidence: e.Confident, Pixels: o.Images, OwnHeads: o.Test != nil, Fits: o.Fit != nil,
+		Reduced: e.Reduced, Confidence: e.Confident, Pixels: o.Images, OwnHeads: o.Test != nil, Fits: o.Fit != nil, Names: o.Names,
 		Unlabelled: len(o.Views(Unlabelled)) > 0 || o.Uses(Unlabelled) || o.Pool,
 	})
 	return nil

@@ -38,6 +38,7 @@ var builders = map[string]func(c config.Config) Objective{
 	"logistic":    func(config.Config) Objective { return LogisticRegression() },
 	"propagation": func(config.Config) Objective { return Propagation() },
 	"gda":         func(config.Config) Objective { return GDA() },
+	config.CLAP:   func(config.Config) Objective { return CLAP() },
 }
 
 // New returns the training objective of a valid config: the objective with its settings, domain

@@ -21,7 +21,7 @@ func TestFactsOfObjectives(t *testing.T) {
 		}
 		o := New(config.Must(s))
 		for what, agree := range map[string]bool{
-			"name": o.Name == m.Name, "pixels": o.Images == m.Pixels, "own heads": (o.Test != nil) == m.OwnHeads, "fits": (o.Fit != nil) == m.Fits,
+			"name": o.Name == m.Name, "pixels": o.Images == m.Pixels, "own heads": (o.Test != nil) == m.OwnHeads, "fits": (o.Fit != nil) == m.Fits, "names": o.Names == m.Names,
 			"unlabelled": (len(o.Views(Unlabelled)) > 0 || o.Uses(Unlabelled) || o.Pool) == m.Unlabelled,
 		} {
 			if !agree {

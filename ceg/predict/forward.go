@@ -85,6 +85,9 @@ func (p *Predictor) forwardBatch(b *filled) (features, logits []float32, err err
 // vectors runs the network over feature vectors [n, D] as they are in files, which it
 // standardises in their place, up to a batch.
 func (p *Predictor) vectors(x []float32) (features, logits []float32, err error) {
+	if p.names != nil {
+		return p.namesLogits(x)
+	}
 	dim := p.Model.Backbone.Vector
 	for i := range len(x) / dim {
 		p.Model.Scaler.Apply(row(x, i, dim))

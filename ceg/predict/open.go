@@ -78,6 +78,7 @@ type Predictor struct {
 	usual      float64   // distance among them
 	strangers  []float32 // L2-normalised features of images that show none of the classes
 	blank      []float32 // and of blank images and noise
+	names      *byNames  // nil for a run
 }
 
 // Open opens the run in a folder on the best backend of this machine. Training images are
@@ -224,6 +225,13 @@ func (p *Predictor) look() error {
 	if own, ok := p.Model.Data.Features(); ok {
 		paths = append(slices.Clone(paths), own.Path())
 	}
+	if p.names != nil {
+		p.backend.Description = x.Description
+		if err := model.CheckNames(p.Model.Features, x, f.Origin); err != nil {
+			x.Close()
+			return err
+		}
+	}
 	if p.reusable, err = embedding.OpenKnown(paths, x, f.Origin); err != nil {
 		x.Close()
 		return err
@@ -280,13 +288,15 @@ func (p *Predictor) Close() {
 	if p.close != nil {
 		p.close()
 	}
-	p.net.Close()
-	p.backend.Close()
+	if p.names == nil {
+		p.net.Close()
+		p.backend.Close()
+	}
 }
 
 // loadLabelled computes the features of the images that the run queried.
 func (p *Predictor) loadLabelled() error {
-	if p.directions != nil {
+	if p.directions != nil || p.names != nil {
 		return nil
 	}
 	if err := p.readLabelled(); err != nil {

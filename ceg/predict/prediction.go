@@ -30,7 +30,8 @@ type Prediction struct {
 	Entropy float32 `json:"entropy" parquet:"entropy"`
 	// Distance is the cosine distance to the nearest queried image, Nearest, in feature space.
 	// It is divided by the median distance between queried images and their nearest other, so it
-	// is comparable between networks: 1 is typical of labelled images.
+	// is comparable between networks: 1 is typical of labelled images. Without labelled images
+	// Nearest is empty, and Distance says nothing.
 	Distance float32 `json:"distance" parquet:"distance"`
 	Nearest  string  `json:"nearest" parquet:"nearest,dict"`
 	// LooksNew is true if the distance to the nearest labelled image is above that of 95% of the run's
@@ -112,6 +113,9 @@ func (p *Predictor) ofLogits(path string, logits []float32) Prediction {
 func (p *Predictor) prediction(path string, features, logits []float32) Prediction {
 	out := p.ofLogits(path, logits)
 	out.Features = append([]float32{}, features...)
+	if p.names != nil {
+		return out
+	}
 	d := direction(features)
 	at, cosine := p.nearest(d)
 	out.Nearest, out.Distance = p.labelled[at], float32((1-cosine)/p.usual)

@@ -58,7 +58,11 @@ func writeTable(path string, j *journal, looksNew *int) error {
 			if p.LooksNew != nil {
 				looksNew = strconv.FormatBool(*p.LooksNew)
 			}
-			row := []string{datasets.Guard(p.Path), datasets.Guard(p.Class), number(p.Probability), datasets.Guard(p.Second), number(p.Margin), number(p.Entropy), number(p.Distance), datasets.Guard(p.Nearest), looksNew, strconv.FormatBool(p.Calibrated)}
+			distance := number(p.Distance)
+			if p.Nearest == "" {
+				distance = "" // nothing was labelled
+			}
+			row := []string{datasets.Guard(p.Path), datasets.Guard(p.Class), number(p.Probability), datasets.Guard(p.Second), number(p.Margin), number(p.Entropy), distance, datasets.Guard(p.Nearest), looksNew, strconv.FormatBool(p.Calibrated)}
 			if j.sets {
 				row = append(row, datasets.Guard(p.Set), strconv.FormatBool(p.Abstained))
 			}
@@ -198,7 +202,7 @@ func readCSV(path string, each func(p Prediction) error) error {
 		}
 		number := func(i int) float32 {
 			text := cell(i)
-			if text == "" && columns != nil {
+			if text == "" && (columns != nil || tableHead[i] == "distance") {
 				return 0
 			}
 			v, err := strconv.ParseFloat(text, 32)

@@ -47,6 +47,10 @@ func TestVectorObjectives(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if m.Names {
+				fatal.Says(t, fatal.Err(Run(t.Context(), c, Options{Dir: filepath.Join(t.TempDir(), "run"), Root: one, Backend: "go"})), "the features have none")
+				return
+			}
 			for _, root := range []string{one, three} {
 				r := fatal.Get(Run(t.Context(), c, Options{Dir: filepath.Join(t.TempDir(), "run"), Root: root, Backend: "go"}))(t)
 				if r.Labels != 60 || r.Accuracy.LastEpoch.Labels != 60 {

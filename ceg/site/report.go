@@ -66,6 +66,8 @@ type VisitReport struct {
 	Errors  []Error       `json:"errors"`
 	// New lists classes unknown to the run, with their numbers of labels.
 	New []Found `json:"new_classes"`
+	// Names is the audit of class names alone; nil for features without names.
+	Names *NamesReport `json:"names,omitempty"`
 }
 
 // Error is a misclassified audit image.
@@ -313,6 +315,9 @@ func (r *Report) String() string {
 		if v.After != nil {
 			fmt.Fprintf(&b, "  after            %v   %v right; adapted with %d images\n", *v.After, v.Pairs.After(), v.AdaptedWith)
 			fmt.Fprintf(&b, "  gain             %+.0f points, %+.0f to %+.0f\n", 100*v.Gain.Share, 100*v.Gain.Low, 100*v.Gain.High)
+		}
+		if v.Names != nil {
+			fmt.Fprintf(&b, "  %v\n", v.Names)
 		}
 		if outside := v.Images - v.A; v.Half <= outside {
 			fmt.Fprintf(&b, "  to halve the interval, label %d images in all\n", v.Half)

@@ -99,6 +99,15 @@ func (a *arrival) report(ctx context.Context) (*Arrived, error) {
 		all = append(all, part)
 		measured := v.Measure(a.record.Classes, part, adapted, temperature, label)
 		measured.AdaptedWith = with
+		if names, ok, err := a.p.NamesLogits(part.Features); err != nil {
+			return nil, err
+		} else if ok {
+			used := adapted
+			if a.record.Unadapted {
+				used = nil
+			}
+			measured.Names = v.MeasureNames(a.record.Classes, part, names, used, label)
+		}
 		for _, id := range v.Images {
 			if !a.isThere(id) {
 				measured.Gone++

@@ -26,7 +26,7 @@ type embedFlags struct {
 	embedding.Options
 	data                               dataFlags
 	net, word, pooling, dtype, backend string
-	out                                string
+	out, names                         string
 	width                              int
 	shard                              shardValue
 	importing                          importFlags
@@ -52,17 +52,19 @@ file has features, IDs, domains, labels and splits, and is a data set of its own
 Memory does not grow with the number of images. After an interruption, the same command
 continues. Features of photos in the cache of ledg train are reused. --shard does a shard of the images, for ledg merge.
 
-` + fmt.Sprintf(importHelp, describePresets()),
+` + fmt.Sprintf(importHelp, describePresets()) + "\n\n" + namesHelp,
 		Example: `  ledg embed --dataset glyphs --net smallcnn --weights trained.safetensors --size 32 --out glyphs.safetensors
   ledg embed --dataset pacs --root PACS --net efficientnet-lite0 --weights imagenet --views 4 --out pacs.safetensors
-  ledg embed --dataset folder --root photos --net dinov2/model.onnx --output last_hidden_state --pool cls --out photos.safetensors`,
+  ledg embed --dataset folder --root photos --net dinov2/model.onnx --output last_hidden_state --pool cls --out photos.safetensors
+  ledg embed --dataset folder --root photos --net hf:OWNER/NAME --names auto --out photos.safetensors`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	f.data.add(cmd)
 	f.data.addOwn(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&f.net, "net", "efficientnet-lite0", "network: a name, FILE.onnx, or hf:OWNER/NAME of Hugging Face")
+	flags.StringVar(&f.net, "net", "efficientnet-lite0", "network: a name, FILE.onnx, a folder, or hf:OWNER/NAME of Hugging Face")
+	flags.StringVar(&f.names, "names", "", "also embed "+namesUsage)
 	flags.IntVar(&f.width, "width", 0, "channels of the network's first layer (default as published)")
 	flags.StringVar(&f.pooling, "pooling", string(config.MeanPool), "how smallcnn's maps become features: mean or flatten")
 	flags.StringVar(&f.word, "weights", pretrained.ImageNet, "weights: imagenet, none (random), or a .safetensors or PyTorch file")
@@ -93,15 +95,29 @@ func (f *embedFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	f.data.usual = rgb.ScaledFor(by.Fit())
+	words, err := f.words()
+	if err != nil {
+		return err
+	}
 	d, truth, err := f.data.openDataset()
 	if err != nil {
 		return err
+	}
+	if f.names != "" {
+		if f.Names, err = classEmbeddings(cmd, f.net, f.backend, f.yes, f.names, d.Classes, words); err != nil {
+			return err
+		}
 	}
 	front, x, err := f.load(cmd, by)
 	if err != nil {
 		return err
 	}
 	defer x.Close()
+	if f.Names != nil {
+		if err := model.CheckNames(len(f.Names.Values[0]), x, front.Origin); err != nil {
+			return err
+		}
+	}
 	if f.Origin, err = f.data.origin(front.Origin); err != nil {
 		return err
 	}
@@ -113,9 +129,34 @@ func (f *embedFlags) run(cmd *cobra.Command) error {
 	}
 	sayLeftOut(cmd.ErrOrStderr(), d)
 	from, to := f.Shard.Range(d.Len())
+	if f.Names != nil {
+		fmt.Fprintf(cmd.OutOrStdout(), "class names by %s, %s: %q\n", f.Names.Network, f.Names.Family, f.Names.Templates)
+	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s images, %d views of %d features, %.1f images/s\n",
 		f.Shard.File(f.out), humanize.Comma(int64(to-from)), f.Views, x.FeatureDim(), float64(to-from)/time.Since(start).Seconds())
 	return nil
+}
+
+// words takes the words of classes out of --classes; of a data set with its own classes these are all
+// that it has.
+func (f *embedFlags) words() (words map[string]string, err error) {
+	if f.names == "" || f.data.classes == "" {
+		return nil, nil
+	}
+	list, err := datasets.ReadClasses(f.data.classes)
+	if err != nil {
+		list = []string{f.data.classes} // one class with words
+	}
+	classes, words, err := splitWords(list)
+	if err != nil {
+		return nil, usagef("--classes: %w", err)
+	}
+	if info, _ := datasets.Lookup(f.data.dataset); !info.Yours {
+		f.data.classes = ""
+	} else if len(words) > 0 {
+		f.data.classes = strings.Join(classes, ",")
+	}
+	return words, nil
 }
 
 // checkOutput validates the flags about the file.
@@ -136,12 +177,13 @@ func (f *embedFlags) checkOutput() error {
 
 // network describes the network: a built-in one, a file, or one of the hub.
 func (f *embedFlags) network(cmd *cobra.Command) (by datasets.Origin, err error) {
-	var hub model.FetchedNetwork
-	if strings.HasPrefix(f.net, config.HubPrefix) {
-		if hub, err = model.FetchNetwork(cmd.Context(), f.net, "", func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) }); err != nil {
-			return by, err
-		}
-		f.net = hub.Path
+	hub, err := fetchedNetwork(cmd, f.net, f.names != "")
+	if err != nil {
+		return by, err
+	}
+	f.net = hub.Path
+	if f.names != "" && (!isONNX(f.net) || !f.shard.Whole()) {
+		return by, usagef("--names needs a network of images and texts (FILE.onnx, its folder or hf:OWNER/NAME), and all images in one file")
 	}
 	describe, others := f.builtIn, importNames
 	if isONNX(f.net) {

@@ -16,7 +16,7 @@ Page: listen port detach stop
 Help: help help-all`
 
 	embedGroups = `Images: dataset root classes labels
-Network: net weights preprocess size views
+Network: net weights preprocess size views names
 Output: out dtype shard backend quiet
 Help: help help-all`
 

@@ -37,8 +37,9 @@ beside the file says (Hugging Face), or as --preprocess says:
 %s
 --size, --short, --filter, --mean, --std and --bgr change single values. --output selects an
 output, and --pool the tokens: cls (the first), mean (all), or patches (mean of the
-others). Maps are averaged. --net hf:OWNER/NAME[@REVISION] downloads model.onnx, or
-onnx/model.onnx, from the Hugging Face hub, or from HF_ENDPOINT. ONNX Runtime computes the
+others). Maps are averaged. --net hf:OWNER/NAME[@REVISION] downloads vision_model.onnx or
+model.onnx, there or in onnx/, from the Hugging Face hub, or from HF_ENDPOINT; --net
+hf:OWNER/NAME:fp16 takes vision_model_fp16.onnx. --net FOLDER finds them alike. ONNX Runtime computes the
 features. ledg offers to install it (--yes agrees). Without it, onnx-gomlx computes them: it
 is slow, and may refuse operations or ignore an attribute.`
 

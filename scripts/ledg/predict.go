@@ -29,10 +29,11 @@ func newPredictCommand() *cobra.Command {
 	var box boxFlags
 	var gap time.Duration
 	var exports []string
+	var named namedPrediction
 	quiet, verbose, yes := false, false, false
 	var coverage, abstain float64
 	cmd := &cobra.Command{
-		Use:         "predict RUN --images {DIR | FILE}... --out FILE",
+		Use:         "predict [RUN] --images {DIR | FILE}... --out FILE",
 		SuggestFor:  []string{"infer", "classify", "inference"},
 		Annotations: map[string]string{guide: "photos.md"},
 		Short:       "Predict the classes of images with a trained run",
@@ -57,14 +58,25 @@ interruption, the same command continues.
 
 RUN can be the folder of a site (ledg site), whose adapted network is then used. --sets 0.9
 adds prediction sets that contain the true class for 90% of the images. --sets and --abstain
-need a site with an audit.`,
+need a site with an audit.
+
+Without a run, names alone predict, before anything is trained. ` + namesHelp + `
+distance, nearest and looks_new are empty then, as nothing was labelled.`,
 		Example: `  ledg predict runs/mine --images photos --out predictions.csv
   ledg predict runs/mine --images a.jpg b.png --out predictions.jsonl
-  ledg predict runs/mine --images photos --out p.parquet --embeddings features.safetensors`,
-		Args: cobra.MinimumNArgs(1),
+  ledg predict runs/mine --images photos --out p.parquet --embeddings features.safetensors
+  ledg predict --net hf:OWNER/NAME --names auto --classes cat,dog --images photos --out p.csv`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Dir = args[0]
-			f.Images = append(f.Images, args[1:]...) // as a shell gives them for --images *.jpg
+			if named.names == "" {
+				if len(args) == 0 {
+					return usagef("requires at least 1 arg(s), only received 0: the folder of a run, or --net, --names and --classes without one")
+				}
+				if named.net != "" || named.classes != "" {
+					return usagef("--net and --classes are for predictions by names alone: give --names auto and no run, or leave them out")
+				}
+				o.Dir, args = args[0], args[1:]
+			}
+			f.Images = append(f.Images, args...) // as a shell gives them for --images *.jpg
 			if err := f.Check(); err != nil {
 				return usagef("--out and --embeddings: %w", err)
 			}
@@ -79,7 +91,16 @@ need a site with an audit.`,
 			if f.Events, err = eventsOf(cmd.ErrOrStderr(), f.Images, gap); err != nil {
 				return err
 			}
-			p, err := predict.OpenWith(o)
+			var p *predict.Predictor
+			if named.names != "" {
+				if coverage > 0 || abstain > 0 {
+					return usagef("--sets and --abstain need labels: names alone have none")
+				}
+				p, err = named.open(cmd, o.Backend, yes)
+				err = cli.BackendError(err)
+			} else {
+				p, err = predict.OpenWith(o)
+			}
 			if err != nil {
 				return err
 			}
@@ -96,8 +117,10 @@ need a site with an audit.`,
 					return fmt.Errorf("--sets %v: %w", coverage, err)
 				}
 			}
-			if err := visit.Familiarise(cmd.Context(), o.Dir, p); err != nil {
-				return fmt.Errorf("looks_new: %w", err)
+			if named.names == "" {
+				if err := visit.Familiarise(cmd.Context(), o.Dir, p); err != nil {
+					return fmt.Errorf("looks_new: %w", err)
+				}
 			}
 			if abstain > 0 {
 				if p.Abstain, err = visit.Abstain(o.Dir, p, abstain); err != nil {
@@ -117,6 +140,8 @@ need a site with an audit.`,
 					fmt.Fprintf(stderr, "probabilities at temperature %.3f, fitted on the audit of %s\n", p.Temperature, o.Dir)
 				} else if p.Adapted {
 					fmt.Fprintf(stderr, "probabilities are not calibrated, and mostly too high: an audit of %d images calibrates them\n", site.LeastCalibrated)
+				} else if named.names != "" {
+					fmt.Fprintln(stderr, "probabilities of names are not calibrated, and mostly too high")
 				} else if p.Calibrated {
 					fmt.Fprintf(stderr, "probabilities at temperature %.3f, fitted on source images: optimistic on a new domain\n", p.Temperature)
 				} else {
@@ -167,7 +192,9 @@ need a site with an audit.`,
 				}
 				fmt.Fprintf(out, "%s of them look like nothing labelled (column looks_new); expect %s%s\n", humanize.Comma(int64(s.New)), expect, beside)
 			}
-			if p.Novelty == nil {
+			if named.names != "" {
+				fmt.Fprintln(out, sayNames(p))
+			} else if p.Novelty == nil {
 				fmt.Fprintf(out, "no looks_new: it needs %d photos of the run's sites to compare with\n", audit.FewestForNovelty)
 			}
 			if f.Embeddings != "" {
@@ -189,6 +216,7 @@ need a site with an audit.`,
 	bound(flags, "(0, 1)", "sets", "abstain")
 	flags.StringVar(&o.Backend, "backend", "", "backend that computes; see ledg backend --help (default auto)")
 	runImagesFlags(cmd, &o)
+	named.add(flags)
 	flags.BoolVar(&yes, "yes", false, "ONNX: install ONNX Runtime without asking")
 	flags.BoolVar(&quiet, "quiet", false, "print no progress on stderr")
 	flags.BoolVar(&verbose, "verbose", false, "also print why this backend was chosen")

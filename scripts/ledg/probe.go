@@ -47,7 +47,8 @@ Accuracies need labels [N], the pool's classes (-1 if unknown), and domains [N].
   clap       trained from these, with a penalty that keeps it near them
 
 --text is a .npz or .safetensors file with an array text [C, D]: the embeddings of the class
-names. They come from the text tower of the network behind the features (CLIP, SigLIP).
+names, by the text tower of the network behind the features (CLIP, SigLIP). Files of
+ledg embed --names have it, and need no --text. zero-shot needs no labels.
 --out writes a pool file with logits and predictions: ledg query --pool OUT.`,
 		Example: `  ledg probe --pool pool.npz --out probed.safetensors
   ledg probe --pool clip.npz --head clap --text names.npz --json`,
@@ -57,7 +58,7 @@ names. They come from the text tower of the network behind the features (CLIP, S
 	flags := cmd.Flags()
 	flags.StringVar(&f.pool, "pool", "", "file of the pool's arrays (required)")
 	flags.StringVar(&f.head, "head", "logistic", "classifier: "+strings.Join(poolfile.Heads(), ", "))
-	flags.StringVar(&f.text, "text", "", "file of class-name embeddings")
+	flags.StringVar(&f.text, "text", "", "file of class-name embeddings (default the pool's own)")
 	flags.IntVar(&f.classes, "num-classes", 0, "number of classes (default from --text or the labels)")
 	bound(flags, classesBounds, "num-classes")
 	flags.StringVar(&f.out, "out", "", "pool file with predictions to write, .safetensors")
@@ -70,9 +71,6 @@ names. They come from the text tower of the network behind the features (CLIP, S
 func (f *probeFlags) run(cmd *cobra.Command) error {
 	if !slices.Contains(poolfile.Heads(), f.head) {
 		return usagef("--head %q: want one of %s", f.head, strings.Join(poolfile.Heads(), ", "))
-	}
-	if f.text == "" && f.head != "logistic" && f.head != "gda" {
-		return usagef("--text is missing: %s starts from class embeddings", f.head)
 	}
 	if f.text != "" && f.head == "logistic" {
 		return usagef("--text does not apply to logistic")

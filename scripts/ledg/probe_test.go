@@ -39,5 +39,5 @@ func TestProbe(t *testing.T) {
 		t.Errorf("a query of what it wrote: status %d, stderr %q, stdout %q", status, stderr, stdout)
 	}
 	stdout, stderr, status = call(t, dir, "probe", "--pool", "pool.safetensors", "--head", "clap")
-	checkError(t, "--text is missing: clap starts from class embeddings", 2, stdout, stderr, status)
+	checkError(t, "head clap starts from class embeddings: give a file with an array text", 1, stdout, stderr, status)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ledg-go/ledg/ceg"
+	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/labels"
@@ -39,6 +40,7 @@ type trainFlags struct {
 	wait        bool
 	json, quiet bool
 	printConfig bool
+	names       bool       // starts from class names
 	page        bool       // serves the labelling page
 	photos      *photoStep // before a run on the features of a folder, else nil
 	// defaultPreset reports that no flag names the preset.
@@ -70,6 +72,7 @@ target. The run's folder (--out) has all results; --resume continues an interrup
 	flags := cmd.Flags()
 	f.addRunning(cmd, "folder of the run (default runs/NAME, after the settings)")
 	flags.BoolVar(&f.resume, "resume", false, "continue the run in --out with its own settings")
+	flags.BoolVar(&f.names, "names", false, "start from the names of the classes: objective clap")
 	flags.StringVar(&f.from, "config", "", "config.json of a run to repeat with its settings")
 	flags.BoolVar(&f.printConfig, "print-config", false, "print the config.json of this run and exit")
 	return cmd
@@ -108,6 +111,12 @@ func (f *trainFlags) spec(cmd *cobra.Command) (s config.Spec, w model.WeightArgs
 	}
 	if err := config.SplitNetwork(s.Set); err != nil {
 		return s, w, err
+	}
+	if f.names && s.Set["generalization.objective"] == nil {
+		s.Set["generalization.objective"] = config.CLAP
+		if s.Set["exploration.strategy"] == nil {
+			s.Set["exploration.strategy"] = active.Uniform{}.Name() // clap has no domain head, which the default asks
+		}
 	}
 	w.Weights, _ = s.Set["network.weights"].(string)
 	w.Style, _ = s.Set["generalization.style_weights"].(string)

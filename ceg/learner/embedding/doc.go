@@ -13,6 +13,8 @@
 //	digests       U8, likewise, the SHA-256 of each image
 //	class_names   U8, likewise
 //	domain_names  U8, likewise
+//	text          F32 [C, D], class embeddings from names, if requested; "names" in the metadata
+//	              describes them ([datasets.ClassEmbeddings])
 //
 // The metadata record "views" (clean, weak, strong ..., by name), "origin", the images and the
 // network with its weights ([datasets.Origin]), and "made_by", by which the next [Write] reuses

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/ledg-go/ledg/ceg/learner/model"
@@ -171,8 +172,9 @@ type content struct {
 	by               maker
 	origin           datasets.Origin
 	classes, domains []string
-	splits           bool               // there are some
-	leftOut          []datasets.Skipped // of one's own images
+	splits           bool                      // there are some
+	leftOut          []datasets.Skipped        // of one's own images
+	names            *datasets.ClassEmbeddings // nil for none
 	images           []picture
 	rows             []place // of the images
 }
@@ -217,6 +219,14 @@ func (c *content) write(w io.Writer) error {
 			return err
 		}
 		metadata[datasets.LeftOutKey] = string(leftOut)
+	}
+	if c.names != nil {
+		names, err := json.Marshal(c.names)
+		if err != nil {
+			return err
+		}
+		metadata[datasets.NamesKey] = string(names)
+		entries = append(entries, safetensors.FloatEntry(datasets.NamesArray, []int{len(c.names.Values), c.by.Dim}, slices.Concat(c.names.Values...)))
 	}
 	return safetensors.Write(w, entries, metadata)
 }

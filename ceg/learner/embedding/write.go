@@ -42,6 +42,8 @@ type Options struct {
 	CacheDir string
 	// Origin describes the images and the network; Size and Seed are taken from the options.
 	Origin datasets.Origin
+	// Names are class embeddings to write beside the features; nil for none.
+	Names *datasets.ClassEmbeddings
 	// Say receives a warning if different images have the same features, and what is unusual about
 	// the images; it may be nil.
 	Say func(line string)
@@ -116,7 +118,7 @@ func Write(ctx context.Context, path string, d *datasets.Dataset, truth datasets
 	if !o.Shard.Whole() {
 		return s.journal.End()
 	}
-	c := &content{by: by, origin: o.Origin, classes: d.Classes, domains: d.Domains, splits: hasSplits(d), leftOut: leftOut(d), images: s.images, rows: s.rows}
+	c := &content{by: by, origin: o.Origin, classes: d.Classes, domains: d.Domains, splits: hasSplits(d), leftOut: leftOut(d), names: o.Names, images: s.images, rows: s.rows}
 	if err := regular.WriteFile(path, func(w io.Writer) error {
 		defer forget() // Windows replaces no file that is open
 		return c.write(w)

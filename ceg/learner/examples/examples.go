@@ -10,9 +10,11 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/ledg-go/ledg/ceg/active/cluster"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/learner/feed"
+	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
 )
@@ -35,13 +37,32 @@ func (x *Set) Close() error { return x.close() }
 // checked and normalised. A nil shared shares nothing. progress reports the progress.
 func Prepare(ctx context.Context, d config.Data, data *datasets.Dataset, cacheDir string, shared *Shared, progress func(done, total int)) (*Set, error) {
 	if f, ok := data.Features(); ok {
-		return openVectors(ctx, f, d.Normalise, cacheDir, shared)
+		x, err := openVectors(ctx, f, d.Normalise, cacheDir, shared)
+		if err == nil && f.Names() != nil {
+			v := x.Source.(*vectors)
+			v.names, v.noNames = f.Names().Of(data.Classes)
+		}
+		return x, err
 	}
 	images, err := datasets.Prepare(ctx, data, d.ImageSize, cacheDir, progress)
 	if err != nil {
 		return nil, err
 	}
 	return &Set{Source: feed.Pixels(images), Digest: images.Digest(), close: images.Close}, nil
+}
+
+// Names returns the embeddings of class names beside feature vectors, which are standardised; nil if there
+// are none.
+func (x *Set) Names() (*objective.Names, error) {
+	v, ok := x.Source.(*vectors)
+	switch {
+	case !ok:
+		return nil, nil
+	case v.names == nil:
+		return nil, v.noNames
+	}
+	rows := cluster.Matrix{Rows: len(v.names) / v.Dim, Cols: v.Dim, Stride: v.Dim, Data: v.names}
+	return &objective.Names{Rows: rows, Mean: v.mean, Scale: v.scale}, nil
 }
 
 // Standardise computes the mean and scale of feature vectors over the examples of a pool. It

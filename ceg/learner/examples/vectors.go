@@ -37,6 +37,9 @@ type vectors struct {
 	normal config.Normalisation
 	mean   []float32
 	scale  float32
+	// names are the embeddings of class names, row by row; noNames says why a class has none.
+	names   []float32
+	noNames error
 }
 
 // openVectors opens the features of a data set, or takes those that are shared.

@@ -27,14 +27,46 @@ type FetchedNetwork struct {
 	Repository, Commit string
 }
 
-var hubFiles = []string{config.HubFile, "onnx/" + config.HubFile}
+// networkFiles are where a network is in a repository or a folder, in the order of preference: the image
+// tower of a network of images and texts, or one file.
+var networkFiles = []string{"onnx/vision_model.onnx", "vision_model.onnx", config.HubFile, "onnx/" + config.HubFile}
 
-// FetchNetwork downloads the network of a name that begins with [config.HubPrefix]: model.onnx or
-// onnx/model.onnx, its external weight files and its preprocessor_config.json. Files in the cache
+// variant is a file of another number format, such as vision_model_fp16.onnx.
+func variant(file, of string) string {
+	if of == "" {
+		return file
+	}
+	return strings.TrimSuffix(file, ".onnx") + "_" + of + ".onnx"
+}
+
+// NetworkInFolder finds the network in a folder, as [FetchNetwork] does in a repository. ok is false for what
+// is no folder.
+func NetworkInFolder(folder string) (path string, ok bool, err error) {
+	of := ""
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() { // FOLDER:fp16, but for a drive's letter
+		if at := strings.LastIndexByte(folder, ':'); at > 1 {
+			folder, of = folder[:at], folder[at+1:]
+		}
+	}
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return "", false, nil
+	}
+	for _, name := range networkFiles {
+		path := filepath.Join(folder, filepath.FromSlash(variant(name, of)))
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path, true, nil
+		}
+	}
+	return "", true, fmt.Errorf("%s has no network: want one of %s", folder, strings.Join(networkFiles, ", "))
+}
+
+// FetchNetwork downloads the network of a name that begins with [config.HubPrefix]: the first of networkFiles,
+// its external weight files and its preprocessor_config.json; with texts also its text tower and tokenizer.
+// NAME:fp16 is of another number format: vision_model_fp16.onnx, and so on. Files in the cache
 // dir, by default ledg/networks in the user's cache folder, are not downloaded again, and the
 // commit of a revision (by default main) is resolved once. say, if not nil, receives one line
 // before a download.
-func FetchNetwork(ctx context.Context, name, dir string, say func(string)) (f FetchedNetwork, err error) {
+func FetchNetwork(ctx context.Context, name, dir string, texts bool, say func(string)) (f FetchedNetwork, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("%s: %w", name, err)
@@ -47,12 +79,13 @@ func FetchNetwork(ctx context.Context, name, dir string, say func(string)) (f Fe
 		}
 		dir = filepath.Join(user, "ledg", "networks")
 	}
-	id, revision, _ := strings.Cut(strings.TrimPrefix(name, config.HubPrefix), "@")
+	rest, of, _ := strings.Cut(strings.TrimPrefix(name, config.HubPrefix), ":")
+	id, revision, _ := strings.Cut(rest, "@")
 	repo, err := hub.Open(ctx, filepath.Join(dir, "hub"), id, revision)
 	if err != nil {
 		return f, err
 	}
-	main, err := chooseFile(repo)
+	main, err := chooseFile(repo, of)
 	if err != nil {
 		return f, err
 	}
@@ -78,33 +111,46 @@ func FetchNetwork(ctx context.Context, name, dir string, say func(string)) (f Fe
 	if f.Licence != "" {
 		licence = "licence " + f.Licence
 	}
-	if err := download(f.Name+" ("+main.Name+", ", ", "+licence+") from the Hugging Face hub, once, into "+dir, main.Name); err != nil {
-		return f, err
+	towers, others := []string{main.Name}, []string{preprocess.File}
+	if texts {
+		others = append(others, tokenizerFiles...)
+		if text := filepath.ToSlash(imported.TextFile(filepath.FromSlash(main.Name))); text != main.Name {
+			towers = append(towers, text)
+		}
 	}
-	files, err := imported.WeightFiles(f.Path)
-	if err != nil {
-		return f, err
+	for _, name := range towers {
+		if err := download(f.Name+" ("+name+", ", ", "+licence+") from the Hugging Face hub, once, into "+dir, name); err != nil {
+			return f, err
+		}
+		files, err := imported.WeightFiles(repo.Path(name))
+		if err != nil {
+			return f, err
+		}
+		for i, file := range files {
+			files[i] = path.Join(path.Dir(name), file)
+		}
+		if err := download("its weights (", ")", files...); err != nil {
+			return f, err
+		}
 	}
-	for i, name := range files {
-		files[i] = path.Join(path.Dir(main.Name), name)
+	for _, name := range others {
+		if _, ok := repo.Lookup(name); ok {
+			if _, err := repo.Download(ctx, name); err != nil {
+				return f, err
+			}
+		}
 	}
-	if err := download("its weights (", ")", files...); err != nil {
-		return f, err
-	}
-	if _, ok := repo.Lookup(preprocess.File); ok {
-		_, err = repo.Download(ctx, preprocess.File)
-	}
-	return f, err
+	return f, nil
 }
 
 // chooseFile chooses the network among the files of a repository.
-func chooseFile(r *hub.Repo) (hub.File, error) {
-	for _, name := range hubFiles {
-		if f, ok := r.Lookup(name); ok {
+func chooseFile(r *hub.Repo, of string) (hub.File, error) {
+	for _, name := range networkFiles {
+		if f, ok := r.Lookup(variant(name, of)); ok {
 			return f, nil
 		}
 	}
-	neither := "it has neither " + strings.Join(hubFiles, " nor ")
+	neither := "it has none of " + strings.Join(networkFiles, ", ")
 	var others []string
 	for _, f := range r.Files {
 		if strings.HasSuffix(f.Name, ".onnx") && len(others) < 8 {

@@ -35,7 +35,7 @@ func TestHub(t *testing.T) {
 	})
 	var messages []string
 	dir, say := t.TempDir(), func(s string) { messages = append(messages, s) }
-	f := fatal.Get(FetchNetwork(t.Context(), "hf:who/vit", dir, say))(t)
+	f := fatal.Get(FetchNetwork(t.Context(), "hf:who/vit", dir, false, say))(t)
 	if f.Name != "who/vit@0123456" || f.Repository != "who/vit" || f.Commit != hubtest.Commit || f.Licence != "apache-2.0" || len(messages) != 2 || !strings.Contains(messages[0], "licence apache-2.0") || !strings.Contains(messages[1], "weights") {
 		t.Errorf("got %+v, said %q", f, messages)
 	}
@@ -52,7 +52,7 @@ func TestHub(t *testing.T) {
 		t.Error(err)
 	}
 	*requests = 0
-	again, err := FetchNetwork(t.Context(), "hf:who/vit", dir, say)
+	again, err := FetchNetwork(t.Context(), "hf:who/vit", dir, false, say)
 	if err != nil || again != f || *requests != 0 || len(messages) != 2 {
 		t.Errorf("again: %+v, %v, %d requests", again, err, *requests)
 	}
@@ -62,7 +62,7 @@ func TestHub(t *testing.T) {
 		"hf:who/other":   "hf:who/other: ",
 		"hf:who/vit@x/y": "want hf:OWNER/NAME",
 	} {
-		if _, err := FetchNetwork(t.Context(), name, dir, say); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		if _, err := FetchNetwork(t.Context(), name, dir, false, say); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want one line with %q", name, err, want)
 		}
 	}
@@ -71,8 +71,8 @@ func TestHub(t *testing.T) {
 // A repository without a network says what it has instead.
 func TestHubWithout(t *testing.T) {
 	serveHub(t, map[string]string{"onnx/text_model.onnx": "vit.onnx"})
-	_, err := FetchNetwork(t.Context(), "hf:who/vit", t.TempDir(), nil)
-	if err == nil || !strings.Contains(err.Error(), "hf:who/vit: it has neither model.onnx nor onnx/model.onnx, but onnx/text_model.onnx") {
+	_, err := FetchNetwork(t.Context(), "hf:who/vit", t.TempDir(), false, nil)
+	if err == nil || !strings.Contains(err.Error(), "hf:who/vit: it has none of onnx/vision_model.onnx, vision_model.onnx, model.onnx, onnx/model.onnx, but onnx/text_model.onnx") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -82,7 +82,7 @@ func openNetwork(ctx context.Context, c config.Config, path string, say func(str
 	n := c.Network
 	w := config.Weights{Name: filepath.Base(path), Data: "unknown data"}
 	if strings.HasPrefix(path, config.HubPrefix) {
-		f, err := FetchNetwork(ctx, path, "", say)
+		f, err := FetchNetwork(ctx, path, "", false, say)
 		if err != nil {
 			return nil, err
 		}

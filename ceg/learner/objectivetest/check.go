@@ -114,6 +114,9 @@ func checkFit(t *testing.T, o objective.Objective) {
 		return m
 	}
 	s := objective.Samples{Features: normal(labelled), Classes: classes, Unlabelled: normal(unlabelled)}
+	if o.Names {
+		s.Names = &objective.Names{Rows: normal(classes), Mean: make([]float32, dim), Scale: 1}
+	}
 	for i := range labelled {
 		s.Labels, s.Domains = append(s.Labels, i%classes), append(s.Domains, i/classes%2)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/active/head"
+	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/arrays"
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 )
@@ -20,7 +21,7 @@ func Heads() []string { return []string{"logistic", "gda", "zero-shot", "zs-lp",
 type ProbeOptions struct {
 	// Head is one of Heads; all but logistic and gda need Text.
 	Head string
-	// Text is the path of a file with an array text [C, D]: class embeddings.
+	// Text is the path of a file with an array text [C, D]: class embeddings. Empty is the pool's own.
 	Text string
 	// Classes is the number of classes; 0 means one more than the largest label, or the rows of
 	// text.
@@ -67,13 +68,32 @@ func Probe(ctx context.Context, path string, o ProbeOptions, r *rand.Rand) (*Pro
 	if err != nil {
 		return nil, err
 	}
+	byNames := o.Head != "logistic" && o.Head != "gda"
+	if byNames && o.Text == "" && file.Has(datasets.NamesArray) {
+		o.Text = path // as ledg embed --names writes it
+	}
 	var text active.Matrix
 	if o.Text != "" {
 		if text, err = readText(ctx, o.Text, dim); err != nil {
 			return nil, err
 		}
-	} else if o.Head != "logistic" && o.Head != "gda" {
+	} else if byNames {
 		return nil, fmt.Errorf("head %s starts from class embeddings: give a file with an array text [C, %d]", o.Head, dim)
+	}
+	if o.Head == "zero-shot" && !file.Has(labelledFeatures) { // it needs none
+		all, err := s.readFeatures(f, s.rows, dim, nil)
+		if err != nil {
+			return nil, err
+		}
+		h, err := head.ZeroShot(text)
+		if err != nil {
+			return nil, s.errorf("%w", err)
+		}
+		p := &Probed{Head: h, Logits: h.Logits(all)}
+		if file.Has(poolLabels) {
+			err = p.evaluate(s)
+		}
+		return p, err
 	}
 	a, rows, err := s.labelled(dim)
 	if err != nil {
@@ -269,7 +289,10 @@ func (p *Probed) WriteFile(ctx context.Context, path, pool string) error {
 		}
 		entries = append(entries, e)
 	}
-	entries = append(entries, floatEntry(classes+"_logits", p.Logits), floatEntry(labelledClasses+"_logits", p.Labelled), safetensors.IntEntry("predictions", p.Predictions()))
+	entries = append(entries, floatEntry(classes+"_logits", p.Logits), safetensors.IntEntry("predictions", p.Predictions()))
+	if p.Labelled.Rows > 0 {
+		entries = append(entries, floatEntry(labelledClasses+"_logits", p.Labelled))
+	}
 	out, err := os.Create(path)
 	if err != nil {
 		return err

@@ -131,7 +131,8 @@ func (n *Network) graph(on engine.Backend, file []byte, folder string) (s sessio
 		store.Finalize()
 	}
 	s.run = func(images ort.Tensor) (y ort.Tensor, err error) {
-		kinds := map[int]dtypes.DType{onnxpb.Uint8: dtypes.Uint8, onnxpb.Float16: dtypes.Float16, onnxpb.BFloat16: dtypes.BFloat16, onnxpb.Float32: dtypes.Float32}
+		kinds := map[int]dtypes.DType{onnxpb.Uint8: dtypes.Uint8, onnxpb.Float16: dtypes.Float16, onnxpb.BFloat16: dtypes.BFloat16,
+			onnxpb.Float32: dtypes.Float32, onnxpb.Int32: dtypes.Int32, onnxpb.Int64: dtypes.Int64}
 		in := tensors.FromShape(shapes.Make(kinds[images.Kind], intsOf(images.Dims)...))
 		defer in.MustFinalizeAll()
 		if err := in.MutableBytes(func(b []byte) { copy(b, images.Data) }); err != nil {

@@ -50,7 +50,45 @@ const (
 // Open reads an ONNX file and selects its output, any value of the graph; empty selects the only
 // output. A non-empty digest must match the file's. Nodes that the output does not need are
 // removed. Operations are not checked: their backend does so.
+//
+// With several outputs, an empty output selects the image embedding of a network of images and
+// texts, if the file names one.
 func Open(path, output, digest string) (*Network, error) {
+	n, err := read(path, digest)
+	if err != nil {
+		return nil, err
+	}
+	if output == "" {
+		output = n.known(imageOutputs)
+		if output == "" && strings.HasPrefix(filepath.Base(path), visionPrefix) {
+			output = n.known([]string{"pooler_output"})
+		}
+	}
+	if err = n.choose(output); err == nil {
+		n.prune()
+		err = n.shape()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return n, nil
+}
+
+// imageOutputs are the names of image embeddings, as by Optimum, transformers.js and open_clip.
+var imageOutputs = []string{"image_embeds", "image_features"}
+
+// known is the first of some names that an output has; empty for none.
+func (n *Network) known(names []string) string {
+	for _, name := range names {
+		if slices.ContainsFunc(n.file.Graph.Outputs, func(v *onnxpb.Value) bool { return v.Name == name }) {
+			return name
+		}
+	}
+	return ""
+}
+
+// read reads a file.
+func read(path, digest string) (*Network, error) {
 	n := &Network{Path: path}
 	b, err := regular.Read(path, MaxFile)
 	if err != nil {
@@ -70,13 +108,6 @@ func Open(path, output, digest string) (*Network, error) {
 	}
 	if digest != "" && digest != n.Digest {
 		return nil, fmt.Errorf("%s has changed: its sha256 was %.12s, and is %.12s now: put the network back", path, digest, n.Digest)
-	}
-	if err = n.choose(output); err == nil {
-		n.prune()
-		err = n.shape()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return n, nil
 }

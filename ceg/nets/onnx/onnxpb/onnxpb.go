@@ -17,6 +17,7 @@ import (
 const (
 	Float32  = 1
 	Uint8    = 2
+	Int32    = 6
 	Int64    = 7
 	Float16  = 10
 	BFloat16 = 16

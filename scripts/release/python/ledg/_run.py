@@ -23,7 +23,8 @@ class Features:
     """Features of images, a row for each.
 
     features is [N, D], or [N, V, D] with several views; ids has the N paths below the folder;
-    labels [N] numbers class_names, -1 where unknown; domains [N] numbers domain_names.
+    labels [N] numbers class_names, -1 where unknown; domains [N] numbers domain_names. text [C, D]
+    has the embeddings of class names with names="auto", otherwise None.
     """
 
     features: "NDArray[np.floating[Any]]"
@@ -32,14 +33,15 @@ class Features:
     domains: "NDArray[np.int64]"
     class_names: list[str]
     domain_names: list[str]
+    text: "NDArray[np.float32] | None" = None
 
 
 def embed(root: str | os.PathLike[str], *, out: str | os.PathLike[str] | None = None, dataset: str = "folder", progress: bool = True, **flags: Any) -> Features:
     """Computes features of the photos in a folder with a pretrained network (``ledg embed``).
 
     out is a .safetensors file to keep, which ``train(..., dataset="features")`` reads. Other
-    arguments are the command's flags: net="dinov2.onnx", views=4, labels="labels.csv".
-    Raises LedgError with ledg's line.
+    arguments are the command's flags: net="dinov2.onnx", views=4, labels="labels.csv",
+    names="auto" for embeddings of class names by CLIP or SigLIP. Raises LedgError with ledg's line.
     """
     np = _numpy()
     with tempfile.TemporaryDirectory(prefix="ledg-") as folder:
@@ -47,7 +49,7 @@ def embed(root: str | os.PathLike[str], *, out: str | os.PathLike[str] | None = 
         _binary.run(["embed", "--dataset", dataset, "--root", _path(root), "--out", _path(file), *_flags(flags, folder)], progress)
         arrays = _safetensors.read(file, np)
     text = {name: _lines(arrays[name]) for name in ("ids", "class_names", "domain_names")}
-    return Features(arrays["features"], text["ids"], arrays["labels"], arrays["domains"], text["class_names"], text["domain_names"])
+    return Features(arrays["features"], text["ids"], arrays["labels"], arrays["domains"], text["class_names"], text["domain_names"], arrays.get("text"))
 
 
 def train(root: str | os.PathLike[str] | None = None, *, out: str | os.PathLike[str], dataset: str = "folder", progress: bool = True, **flags: Any) -> dict[str, Any]:
@@ -67,9 +69,10 @@ def train(root: str | os.PathLike[str] | None = None, *, out: str | os.PathLike[
         return json.loads(_binary.run(command + _flags(flags, folder), progress))
 
 
-def predict(run: str | os.PathLike[str], images: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], *, progress: bool = True, **flags: Any) -> dict[str, Any]:
+def predict(run: str | os.PathLike[str] | None, images: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], *, progress: bool = True, **flags: Any) -> dict[str, Any]:
     """Predicts the classes of images (``ledg predict``).
 
+    run None predicts by class names alone: net="hf:OWNER/NAME", names="auto", classes=["cat", "dog"].
     images is a folder, a file, or a list of them. Returns the table's columns by name: arrays of
     floats (probability, margin, entropy, distance) or bools (calibrated, looks_new, abstained),
     and lists of text. looks_new is a list of None where it is not known. Names of files are those
@@ -77,7 +80,7 @@ def predict(run: str | os.PathLike[str], images: str | os.PathLike[str] | Sequen
     sets=0.9. Raises LedgError with ledg's line.
     """
     np = _numpy()
-    command = ["predict", _path(run)]
+    command = ["predict"] + ([] if run is None else [_path(run)])
     for image in [images] if isinstance(images, (str, os.PathLike)) else images:
         command += ["--images", _path(image)]
     with tempfile.TemporaryDirectory(prefix="ledg-") as folder:
