@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -75,8 +76,8 @@ func (q Query) fields() ([]string, error) {
 // AppendQueries appends lines to queries.csv, after the header if the file is new, and syncs
 // them to disk. Equal queries give equal bytes.
 func (d *Dir) AppendQueries(queries []Query) error {
-	old, err := os.ReadFile(d.File(QueriesFile))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	old, err := firstBytes(d.File(QueriesFile))
+	if err != nil {
 		return err
 	}
 	head := withScore(queryHead, old)
@@ -105,6 +106,18 @@ func (d *Dir) AppendQueries(queries []Query) error {
 		return err
 	}
 	return d.write(func() error { return appendFile(d.File(QueriesFile), b.Bytes()) })
+}
+
+// firstBytes returns the first kilobyte of a file, which holds its header; nothing of a file that is not there.
+func firstBytes(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, 1024))
 }
 
 // withScore returns a file's columns: those given, and [scoreColumn] if its first line ends with that.
