@@ -108,7 +108,7 @@ func TestElsewhere(t *testing.T) {
 		}},
 		{"Export", func() { Export(dir, "net.safetensors") }}, {"Tensors", func() { Tensors(dir, 1, "logits") }},
 		{"Embed", func() { Embed(dir) }}, {"Choose", func() { Choose(dir, "entropy", 2) }}, {"ReliableSet", func() { ReliableSet(dir, 0.5) }},
-		{"TSNE", func() { Save(TSNE(dir), "tsne.svg") }}, {"Emoji", func() { Describe("features", Emoji()) }},
+		{"TSNE", func() { Save(TSNE(dir), "tsne.svg") }}, {"Emoji", func() { Describe("features", Emoji()) }}, {"Clothes", func() { Describe("features", Clothes()) }},
 		{"Queried", func() { Queried(dir, 4) }}, {"QueryScores", func() { QueryScores(dir) }}, {"Report", func() { Report(dir); reportPage(dir) }}, {"LabelCounts", func() { LabelCounts(dir) }},
 		{"Options", func() { Options(FigureOptions{}) }}, {"Figure", func() { Figure(OpenRun(dir), "epochs", FigureOptions{}) }},
 		{"Study", func() { own = Study(own, nil) }},

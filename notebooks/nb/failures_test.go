@@ -83,6 +83,9 @@ func TestGoesOn(t *testing.T) {
 	if texts := Sweep("mine", "uniform-ce", "exploration.initial", []string{"uniform", "kmeans"}, 1, small); len(texts) != 2 {
 		t.Errorf("a sweep over texts has the runs %q", texts)
 	}
+	if pairs := Sweep("mine", "uniform-ce", "lr, data.pool_share", [][2]float64{{0.01, 0.5}, {0.02, 0.5}}, 1, small); len(pairs) != 2 {
+		t.Errorf("a sweep over pairs has the runs %q", pairs)
+	}
 	r := MustFinish(study.Report{Finished: []study.Job{{}}, Failed: []study.Failure{{Err: errors.New("no power")}}}, nil)
 	if len(r.Failed) != 1 || failures[len(failures)-1].err.Error() != "no power" {
 		t.Errorf("failures %+v", failures)
@@ -90,6 +93,7 @@ func TestGoesOn(t *testing.T) {
 	for want, f := range map[string]func(){
 		"all 2 runs failed; the first, bsvb-ce, target photo, seed 1: method": func() { Seeds(2, "mine", "bsvb-ce") },
 		here: func() { Train("mine", badShape, small) },
+		"a sweep over 2 settings: the value 0.1: want 2 values": func() { Sweep("mine", "uniform-ce", "lr,epochs", []float64{0.1}, 1, small) },
 	} {
 		if text := panics(t, f); !strings.Contains(text, want) || strings.Contains(text, "\n") {
 			t.Errorf("error %q, want one line with %q", text, want)

@@ -91,15 +91,16 @@ func reportPage(dirs ...string) string {
 }
 
 // sweepFigure draws the accuracy over the values of a setting, each with its runs.
-func sweepFigure(method, setting string, values []float64, of [][]string) (*plots.Grid, error) {
+func sweepFigure(method string, settings []string, places [][]float64, of [][]string) (*plots.Grid, error) {
 	c := plots.Curve{Name: method}
+	var cells []plots.Cell
 	title, note := "", ""
 	measure := metric(slices.Concat(of...))
-	for i, x := range values {
+	for i, at := range places {
 		if len(of[i]) == 0 { // all its runs failed
 			continue
 		}
-		p := plots.Point{X: x}
+		p := plots.Point{X: at[0]}
 		for _, run := range Must(result.OpenAll(of[i]...)) {
 			if !run.Result.Accuracy.Measured() {
 				return nil, fmt.Errorf("%s: %w", run.Path, result.ErrNoTarget)
@@ -115,10 +116,18 @@ func sweepFigure(method, setting string, values []float64, of [][]string) (*plot
 				note = fmt.Sprintf(" Chance: %.1f%%.", chance.Y) // a line would flatten the curve
 			}
 		}
-		c.Points = append(c.Points, p)
+		if c.Points = append(c.Points, p); len(at) == 2 {
+			cells = append(cells, plots.Cell{X: at[0], Y: at[1], Values: p.Values})
+		}
 	}
 	slices.SortFunc(c.Points, func(a, b plots.Point) int { return cmp.Compare(a.X, b.X) })
-	g, err := plots.Sensitivity(Theme(), plots.SensitivityData{ValueLabel: report.ValueLabel(measure), Sweeps: []plots.Sweep{{Title: title, XLabel: report.ParameterLabel(setting), Curves: []plots.Curve{c}}}})
+	d := plots.SensitivityData{ValueLabel: report.ValueLabel(measure)}
+	if x := report.ParameterLabel(settings[0]); cells != nil {
+		d.Surfaces = []plots.Surface{{Title: c.Title + ", " + title, XLabel: x, YLabel: report.ParameterLabel(settings[1]), Cells: cells}}
+	} else {
+		d.Sweeps = []plots.Sweep{{Title: title, XLabel: x, Curves: []plots.Curve{c}}}
+	}
+	g, err := plots.Sensitivity(Theme(), d)
 	if err != nil {
 		return nil, err
 	}

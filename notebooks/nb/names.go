@@ -53,6 +53,9 @@ func Data(name, root string) (*Dataset, Truth) {
 // features.
 func Emoji() string { return committed("..", "datasets", "emoji", "lite0.npz") }
 
+// Clothes is the same of the photographs of clothes, with 15 homes and sites.
+func Clothes() string { return committed("..", "datasets", "clothes", "lite0.npz") }
+
 // Describe prints how many images of each class and domain a data set has.
 func Describe(name, root string) {
 	d, truth := Data(name, root)

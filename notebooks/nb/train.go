@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -234,23 +235,51 @@ func Seeds(n int, name, method string, change ...func(*Run)) (dirs []string) {
 
 // Sweep calls [Seeds] for each value of a setting, the baseline of differences first, and plots the target accuracy at the last
 // epoch: a curve over numbers, and [Dots] of texts or booleans. It returns the folders of all runs.
+//
+// Two settings are separated by a comma, and their values are pairs, plotted as a heat map if they are numbers:
+//
+//	nb.Sweep("mine", "ceg", "gamma1,gamma2", [][2]float64{{1, 1}, {1, 3}, {3, 1}, {3, 3}}, 3)
 func Sweep[T any](name, method, setting string, values []T, seeds int, change ...func(*Run)) (dirs []string) {
+	settings := strings.Split(strings.ReplaceAll(setting, " ", ""), ",")
 	var arms []arm
-	var numbers []float64
+	var places [][]float64
 	for _, v := range values {
-		arms = append(arms, arm{method, append(slices.Clone(change), Set(setting, v))})
-		if x, err := strconv.ParseFloat(fmt.Sprint(v), 64); err == nil {
-			numbers = append(numbers, x)
+		a := arm{method, slices.Clone(change)}
+		var at []float64
+		for k, x := range Must(valuesOf(v, len(settings))) {
+			a.change = append(a.change, Set(settings[k], x))
+			if x, err := strconv.ParseFloat(fmt.Sprint(x), 64); err == nil {
+				at = append(at, x)
+			}
+		}
+		if arms = append(arms, a); len(at) == len(settings) {
+			places = append(places, at)
 		}
 	}
 	of := trainArms(seeds, name, arms...)
 	defer showFailures()
-	if dirs = slices.Concat(of...); len(numbers) < len(values) {
+	if dirs = slices.Concat(of...); len(places) < len(values) || len(settings) > 2 {
 		Dots(dirs...)
 		return dirs
 	}
-	Show(sweepFigure(method, setting, numbers, of))
+	Show(sweepFigure(method, settings, places, of))
 	return dirs
+}
+
+// valuesOf returns the values of n settings that v is, or holds.
+func valuesOf(v any, n int) ([]any, error) {
+	if n == 1 {
+		return []any{v}, nil
+	}
+	list := reflect.ValueOf(v)
+	if k := list.Kind(); k != reflect.Slice && k != reflect.Array || list.Len() != n {
+		return nil, fmt.Errorf("a sweep over %d settings: the value %v: want %d values, such as [%d]float64{…}", n, v, n, n)
+	}
+	var all []any
+	for i := range n {
+		all = append(all, list.Index(i).Interface())
+	}
+	return all, nil
 }
 
 // storedRuns is the folder of the committed records of notebooks' runs, relative to a notebook's

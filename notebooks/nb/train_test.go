@@ -59,7 +59,7 @@ func TestTrain(t *testing.T) {
 	if !slices.Equal(dirs, []string{first, other}) {
 		t.Errorf("the sweep's runs are %q, want %q", dirs, []string{first, other})
 	}
-	g, err := sweepFigure("ceg", "gamma1", []float64{3, 0}, [][]string{{first}, {other}})
+	g, err := sweepFigure("ceg", []string{"gamma1"}, [][]float64{{3}, {0}}, [][]string{{first}, {other}})
 	if err != nil || g.Panels[0].Plot.X.Label.Text != "γ_{1} (representativeness)" {
 		t.Errorf("%+v, %v", g, err)
 	}
