@@ -15,7 +15,7 @@ import (
 var (
 	tableCommand = regexp.MustCompile("(?m)^bin/ledg (table [^`]*)$\n```")
 	tableWords   = regexp.MustCompile(`"[^"]*"|[^\s\\]+`)
-	tableRows    = regexp.MustCompile(`(?m)^\| (?:method|group|in the paper|question \| data, labels) *\|.*\n(?:\|.*\n)+`)
+	tableRows    = regexp.MustCompile(`(?m)^\| (?:method|group|in the paper|question *\| data, labels) *\|.*\n(?:\|.*\n)+`)
 	manySpaces   = regexp.MustCompile(` {2,}|-{4,}`)
 )
 
