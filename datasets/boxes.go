@@ -109,7 +109,7 @@ func (b *Boxes) Find(fsys fs.FS, root string, ids []string) (*BoxesOf, error) {
 		of.Note += fmt.Sprintf(", %d not in the file", absent)
 	}
 	of.Note = strings.Join(append([]string{of.Note}, notes...), "; ")
-	if absent == len(ids) {
+	if absent == len(ids) && absent > 0 {
 		var names []string
 		for _, m := range list.Images[:min(len(list.Images), 3)] {
 			names = append(names, m.File)

@@ -78,6 +78,16 @@ func TestBoxes(t *testing.T) {
 			t.Errorf("%+v: error %v, want %q", b, err, want)
 		}
 	}
+	// Of a file without animals nothing else counts, and no image is no error.
+	persons := Boxes{File: filepath.Join(t.TempDir(), "persons.json"), Score: 0.2}
+	fatal.If(t, os.WriteFile(persons.File, []byte(strings.ReplaceAll(strings.ReplaceAll(twoBoxes, `"category": 1,`, `"category": 2,`), `"category": "1"`, `"category": "2"`)), 0o666))
+	if of := fatal.Get(persons.Find(os.DirFS(root), root, []string{"south/c.png"}))(t); of.Items[0] != nil || !strings.Contains(of.Note, "0 boxes of animal") {
+		t.Errorf("persons are items: %v, %s", of.Items, of.Note)
+	}
+	fatal.Get(persons.Find(os.DirFS(root), root, nil))(t)
+	if _, err := rgb.New(20_000, 10).Crop(rgb.Box{W: 1, H: 1}); err == nil || !strings.Contains(err.Error(), "too large") {
+		t.Errorf("a crop of 26,000 x 26,000 pixels: %v", err)
+	}
 	other := filepath.Join(t.TempDir(), "boxes.csv")
 	fatal.If(t, os.WriteFile(other, []byte("path,x,y,w,h\nelsewhere/z.png,0,0,1,1\n"), 0o666))
 	if _, _, err := Open("folder", root, Options{Boxes: &Boxes{File: other}, Layout: WithoutClasses}); err == nil || !strings.Contains(err.Error(), "elsewhere/z.png") {

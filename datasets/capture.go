@@ -54,7 +54,7 @@ func timeOfName(name string) (t time.Time, ok bool) {
 // exifHead is how much of a file is read for its EXIF block, in bytes; one of a JPEG has at most 64 KiB.
 const exifHead = 1 << 18
 
-// timeOfExif returns DateTimeOriginal of a file, or DateTime.
+// timeOfExif returns DateTimeOriginal of a file, or DateTime, which the reader calls ModifyDate.
 func timeOfExif(fsys fs.FS, id string) (t time.Time, ok bool) {
 	f, err := regular.OpenFS(fsys, id, rgb.MaxFile)
 	if err != nil {
@@ -73,7 +73,7 @@ func timeOfExif(fsys fs.FS, id string) (t time.Time, ok bool) {
 	found := make(map[string]string)
 	imagemeta.Decode(imagemeta.Options{ // of a damaged block what came before counts
 		R: bytes.NewReader(head), ImageFormat: format, Sources: imagemeta.EXIF,
-		ShouldHandleTag: func(t imagemeta.TagInfo) bool { return t.Tag == "DateTimeOriginal" || t.Tag == "DateTime" },
+		ShouldHandleTag: func(t imagemeta.TagInfo) bool { return t.Tag == "DateTimeOriginal" || t.Tag == "ModifyDate" },
 		HandleTag: func(t imagemeta.TagInfo) error {
 			if v, ok := t.Value.(string); ok && found[t.Tag] == "" {
 				found[t.Tag] = v
@@ -82,7 +82,7 @@ func timeOfExif(fsys fs.FS, id string) (t time.Time, ok bool) {
 		},
 	})
 	if t, ok = ParseTime(found["DateTimeOriginal"]); !ok {
-		t, ok = ParseTime(found["DateTime"])
+		t, ok = ParseTime(found["ModifyDate"])
 	}
 	return t, ok
 }

@@ -118,7 +118,7 @@ func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err e
 		return s, err
 	}
 	s.Pictures = d.seen
-	if j.done == 0 && len(paths) == 0 && o.Boxes == nil {
+	if j.done == 0 && len(paths) == 0 && len(s.Paths) == 0 {
 		return s, fmt.Errorf("no files in %s", strings.Join(o.Images, ", "))
 	}
 	if err := j.write(o.Out, o.Embeddings, &s); err != nil {

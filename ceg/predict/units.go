@@ -26,7 +26,8 @@ type Unit struct {
 	// Name is the image's path or the event's name.
 	Name string
 	// Class is the most probable class: of an image that of its most certain box, of an event the one of
-	// the mean of its items' logits. It is blank without a box, and empty where the detector failed.
+	// the mean of its items' logits. Without a box it is person or vehicle where the
+	// detector sees one, else blank; it is empty where the detector failed.
 	Class       string
 	Probability float64
 	// Abstained is true if the network abstains.
@@ -53,6 +54,17 @@ func (u *Unit) classes() string {
 	return strings.Join(names, "|")
 }
 
+// unboxed is the class of an image without a box that counts: what else the detector sees, or blank.
+func unboxed(m *detections.Image, score float64) string {
+	class := Blank
+	for _, b := range m.Boxes {
+		if b.Score >= score && slices.Contains([]string{"person", "human", "vehicle"}, b.Class) {
+			class, score = b.Class, b.Score
+		}
+	}
+	return class
+}
+
 // units gathers what the journal has into predictions of images and of events.
 func (p *Predictor) units(o FilesOptions, s *Summary, j *journal) (images, events []*Unit, err error) {
 	at := make(map[string]*Unit)
@@ -70,7 +82,7 @@ func (p *Predictor) units(o FilesOptions, s *Summary, j *journal) (images, event
 				u := image(path)
 				u.Detected = m
 				if u.Reason = s.Boxes.Reasons[i]; m.Failure == "" {
-					u.Class = Blank
+					u.Class = unboxed(m, o.Boxes.Score)
 				}
 			}
 		}
@@ -123,7 +135,9 @@ func (p *Predictor) units(o FilesOptions, s *Summary, j *journal) (images, event
 			e = &Unit{Name: u.Event, Classes: map[string]int{}, Class: u.Class}
 			of[u.Event], events = e, append(events, e)
 		}
-		e.Frames, e.Count, e.Class = e.Frames+1, max(e.Count, u.Count), cmp.Or(e.Class, u.Class)
+		if e.Frames, e.Count = e.Frames+1, max(e.Count, u.Count); e.Class == "" || e.Class == Blank && u.Class != "" {
+			e.Class = u.Class
+		}
 		for class, n := range u.Classes {
 			e.Classes[class] = max(e.Classes[class], n)
 		}

@@ -16,11 +16,13 @@ import (
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
-// List is the content of a file. Format is empty for a table, and Model names the detector.
+// List is the content of a file. Format is empty for a table, and Model names the detector. Categories are
+// the classes that the file declares, which need not have boxes.
 type List struct {
-	Format foreign.Format
-	Model  string
-	Images []Image
+	Format     foreign.Format
+	Model      string
+	Images     []Image
+	Categories []string
 }
 
 // Image is what a file says of an image.
@@ -87,9 +89,12 @@ func Read(path string) (*List, error) {
 	return list, nil
 }
 
-// Classes returns the classes of all boxes, in byte order.
+// Classes returns the classes that are declared and those of all boxes, in byte order.
 func (l *List) Classes() []string {
 	there := make(map[string]bool)
+	for _, name := range l.Categories {
+		there[name] = true
+	}
 	for _, m := range l.Images {
 		for _, b := range m.Boxes {
 			there[b.Class] = true
@@ -98,7 +103,11 @@ func (l *List) Classes() []string {
 	return slices.Sorted(maps.Keys(there))
 }
 
-// boxOf cuts a box off at the left and upper edge, which it can cross by rounding.
+// boxOf cuts a box off at the left and upper edge, which it can cross by rounding; so does the length of a box of
+// fractions the 1.
 func boxOf(x, y, w, h float64) rgb.Box {
+	if max(x, y, w, h) < 1.01 {
+		w, h = min(w, 1), min(h, 1)
+	}
 	return rgb.Box{X: max(x, 0), Y: max(y, 0), W: w + min(x, 0), H: h + min(y, 0)}
 }

@@ -23,6 +23,8 @@ func TestRead(t *testing.T) {
 		"cvat.xml": {`<annotations><image id="0" name="a.jpg" width="100" height="50"><box label="cell" xtl="10" ytl="5" xbr="30" ybr="15"></box></image></annotations>`, `a.jpg: 10,5,20,10 cell 1 { 0}; `},
 		"t.csv":    {"path;x;y;w;h;score\na.jpg;0,1;0;0;0\n", "error"},
 		"u.csv":    {"path,x,y,w,h,score,label\na.jpg,0.1,0.2,0.3,0.4,0.5,bird\nb.jpg,,,,,,\na.jpg,0,0,1,1,0.25,\n", `a.jpg: 0.1,0.2,0.3,0.4 bird 0.5 { 0} 0,0,1,1  0.25 { 0}; b.jpg:; `},
+		"ends.csv": {"filename,width,height,class,xmin,ymin,xmax,ymax\na.jpg,640,480,deer,10,20,50,100\n", `a.jpg: 10,20,40,80 deer 1 { 0}; `},
+		"one.csv":  {"path,x,y,w,h\na.jpg,0,0.1234,1.00004,0.5\n", `a.jpg: 0,0.1234,1,0.5  1 { 0}; `},
 		"v.csv":    {"path,score\na.jpg,1\n", "error"},
 		"w.json":   {`{"images":[{"file":"a.jpg","detections":[{"category":"1","conf":1,"bbox":[0,0]}]}]}`, "error"},
 		"x.txt":    {"nothing", "error"},

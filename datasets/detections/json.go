@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -102,7 +103,7 @@ func readSpeciesNet(data []byte) (*List, error) {
 }
 
 func listOf(model string, entries []entry, categories, classes map[string]string) (*List, error) {
-	list := &List{Model: model}
+	list := &List{Model: model, Categories: slices.Collect(maps.Values(categories))}
 	for _, e := range entries {
 		m, err := e.image(categories, classes)
 		if err != nil {
@@ -147,6 +148,7 @@ func readCOCO(data []byte) (*List, error) {
 	list, at, names := new(List), make(map[word]int), make(map[word]string)
 	for _, c := range v.Categories {
 		names[c.ID] = c.Name
+		list.Categories = append(list.Categories, c.Name)
 	}
 	for i, m := range v.Images {
 		at[m.ID] = i

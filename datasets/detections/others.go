@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,15 +40,22 @@ func readCVAT(data []byte) (*List, error) {
 	return list, nil
 }
 
-// columns are the names of a table's columns: those of the path, the box, the score and the class.
+// columns are the names of a table's columns: those of the path, the box, the score and the class. In place of w and h
+// there may be the right and lower edge, ends; w and h are the image's then.
 var columns = [][]string{{"path", "file", "file_name", "filename", "filepath", "image_path", "image"}, {"x", "xmin", "x_min", "left", "bbox_x"}, {"y", "ymin", "y_min", "top", "bbox_y"},
 	{"w", "width", "bbox_w", "bbox_width"}, {"h", "height", "bbox_h", "bbox_height"}, {"score", "conf", "confidence"}, {"class", "label", "category"}}
+
+var ends = [][]string{{"xmax", "x_max", "right"}, {"ymax", "y_max", "bottom"}}
 
 // readTable reads a row a box, in fractions of the image or in pixels; a row without numbers is of an
 // image without a box.
 func readTable(file string) (*List, error) {
-	list, at := new(List), make(map[string]int)
+	list, at, columns := new(List), make(map[string]int), slices.Clone(columns)
+	byEnds := false
 	err := sheet.Read(file, maxFile, maxLine, func(head []string) error {
+		if byEnds = sheet.Column(head, ends[0]...) >= 0 && sheet.Column(head, ends[1]...) >= 0; byEnds {
+			columns[3], columns[4] = ends[0], ends[1]
+		}
 		for _, names := range columns[:5] {
 			if sheet.Column(head, names...) < 0 {
 				return fmt.Errorf("%s: there is no column %s: want path, x, y, w, h and score, a row a box", file, strings.Join(names, " or "))
@@ -76,6 +84,9 @@ func readTable(file string) (*List, error) {
 			if v[k], err = strconv.ParseFloat(cell, 64); err != nil {
 				return fmt.Errorf("%s: %s is %q, want a number", r.Where, columns[k+1][0], cell)
 			}
+		}
+		if byEnds {
+			v[2], v[3] = v[2]-v[0], v[3]-v[1]
 		}
 		if empty < 4 {
 			list.Images[i].Boxes = append(list.Images[i].Boxes, Box{Box: boxOf(v[0], v[1], v[2], v[3]), Score: v[4], Class: r.Cell(columns[6]...)})

@@ -3,6 +3,7 @@ package rgb
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -85,10 +86,14 @@ var ErrNoBox = errors.New("it is a whole image, and the items here are boxes in 
 // ID has one. A JPEG is scaled so that the crop, not the image, keeps what the rule wants.
 func (d Decoding) LookAt(ctx context.Context, id string, data []byte) (*Image, Facts, error) {
 	_, b, ok := CutBox(id)
+	size := UprightSize
+	if d.whole() == Stored {
+		size = Size
+	}
 	switch {
 	case strings.HasSuffix(string(d), outlined):
 		m, facts, err := d.whole().Look(ctx, data)
-		if width, height, bad := UprightSize(data); err == nil && ok && bad == nil {
+		if width, height, bad := size(data); err == nil && ok && bad == nil {
 			m.outline(b.fractions(width, height))
 		}
 		return m, facts, err
@@ -96,10 +101,6 @@ func (d Decoding) LookAt(ctx context.Context, id string, data []byte) (*Image, F
 		return d.Look(ctx, data)
 	case !ok:
 		return nil, Facts{}, ErrNoBox
-	}
-	size := UprightSize
-	if d.whole() == Stored {
-		size = Size
 	}
 	width, height, err := size(data)
 	if err != nil {
@@ -141,6 +142,9 @@ func (m *Image) Crop(b Box) (*Image, error) {
 	x0, y0, x1, y1 := max(left, 0), max(top, 0), min(left+side, m.Width), min(top+side, m.Height)
 	if x0 >= x1 || y0 >= y1 || b.X >= 1 || b.Y >= 1 {
 		return nil, errors.New("its box is outside of the image: the boxes are of another image, or of one that was not turned upright")
+	}
+	if side > MaxLarge/side {
+		return nil, fmt.Errorf("its crop is too large: %d x %d pixels, the limit is %d in all", side, side, MaxLarge)
 	}
 	dst := New(side, side)
 	if (x1-x0)*(y1-y0) < side*side {

@@ -31,7 +31,8 @@ func pngDecoder(convert func(image.Image) *Image) decoder {
 // after stripsKept.
 var wholePNG, stripBytes = 1 << 22, 4 << 20
 
-const stripsKept = 4
+// maxRow is the longest row in bytes: of a longer one a strip is not small.
+const stripsKept, maxRow = 4, 4 << 20
 
 // strips is a PNG of at most 8 bits a channel that is not interlaced.
 type strips struct {
@@ -52,7 +53,7 @@ func stripsOf(data []byte) (p strips, ok bool) {
 	depth, interlaced := int(h[8]), h[12] != 0
 	p = strips{header: h, rest: data[head:], width: int(binary.BigEndian.Uint32(h)), height: int(binary.BigEndian.Uint32(h[4:]))}
 	p.stride, p.back = (p.width*channels*depth+7)/8, max(1, channels*depth/8)
-	return p, depth <= 8 && channels > 0 && !interlaced
+	return p, depth <= 8 && channels > 0 && !interlaced && p.stride <= maxRow
 }
 
 // chunks returns the colour chunks as they are, and the compressed rows.

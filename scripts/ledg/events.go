@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -57,7 +58,14 @@ func (f *dataFlags) withEvents(o *datasets.Options) error {
 		return err
 	}
 	f.gap, f.eventNotes, f.labels, f.columns = gap, strings.Join(notes, "\n"), file, datasets.ColumnNames{}
+	where := make(map[string]string) // errors name the table
+	for _, l := range list {
+		where[l.ID] = cmp.Or(l.Where, where[l.ID])
+	}
 	o.Labels, err = labels.ReadFile(file)
+	for i, l := range o.Labels {
+		o.Labels[i].Where = cmp.Or(where[l.ID], l.Where)
+	}
 	return err
 }
 

@@ -32,6 +32,14 @@ type Item struct {
 	Abstained   bool
 }
 
+// class is unknown where the network abstains.
+func (v Item) class() string {
+	if v.Abstained {
+		return "unknown"
+	}
+	return v.Class
+}
+
 // Image is what is predicted of an image.
 type Image struct {
 	// Path is relative to the folder of the images, with slashes.
@@ -145,8 +153,8 @@ func (m *Image) counts() string {
 	n := make(map[string]int)
 	var names []string
 	for _, v := range m.Items {
-		if n[v.Class]++; n[v.Class] == 1 {
-			names = append(names, v.Class)
+		if n[v.class()]++; n[v.class()] == 1 {
+			names = append(names, v.class())
 		}
 	}
 	slices.Sort(names)
@@ -166,10 +174,14 @@ func timelapse(images []Image) [][]string {
 		if !m.Time.IsZero() {
 			at = m.Time.Format(time.DateTime)
 		}
+		class := m.Class
 		if len(m.Items) > 0 {
 			confidence = share(m.Probability)
+			if !slices.ContainsFunc(m.Items, func(v Item) bool { return !v.Abstained }) {
+				class = "unknown"
+			}
 		}
-		rows = append(rows, []string{path.Base(m.Path), strings.ReplaceAll(dir, "/", `\`), at, m.Class, confidence, strconv.Itoa(m.Count), m.counts(), m.Event})
+		rows = append(rows, []string{path.Base(m.Path), strings.ReplaceAll(dir, "/", `\`), at, class, confidence, strconv.Itoa(m.Count), m.counts(), m.Event})
 	}
 	return rows
 }
@@ -218,11 +230,7 @@ func camtrap(images []Image, o Options) [][]string {
 			rows = append(rows, append(append(row, box...), method, by, "", probability, "", ""))
 		}
 		for _, v := range m.Items {
-			class := v.Class
-			if v.Abstained {
-				class = "unknown"
-			}
-			add(class, o.By, v.Probability, v.Box)
+			add(v.class(), o.By, v.Probability, v.Box)
 		}
 		if m.Detected != nil && o.Boxes != nil {
 			for _, b := range m.Detected.Boxes {
@@ -249,16 +257,17 @@ func wildlife(images []Image, o Options) [][]string {
 		best := make(map[string]float64)
 		var names []string
 		for _, v := range m.Items {
-			if n[v.Class]++; n[v.Class] == 1 {
-				names = append(names, v.Class)
+			class := v.class()
+			if n[class]++; n[class] == 1 {
+				names = append(names, class)
 			}
-			best[v.Class] = max(best[v.Class], v.Probability)
+			best[class] = max(best[class], v.Probability)
 		}
 		if slices.Sort(names); len(names) == 0 {
 			names = []string{m.Class}
 		}
 		for _, name := range names {
-			blank, genus, species, common, confidence := "0", "", "", name, ""
+			blank, genus, species, common, confidence, count := "0", "", "", name, "", n[name]
 			if name == "blank" {
 				blank, common = "1", "Blank"
 			} else if words := scientific.FindStringSubmatch(name); words != nil {
@@ -266,13 +275,15 @@ func wildlife(images []Image, o Options) [][]string {
 			}
 			if n[name] > 0 {
 				confidence = share(best[name])
+			} else if blank == "0" && name != "" { // of the detector
+				count = 1
 			}
 			at := ""
 			if !m.Time.IsZero() {
 				at = m.Time.Format(time.DateTime)
 			}
 			rows = append(rows, []string{"", m.deployment(), m.Path, path.Base(m.Path), m.Path, blank, o.By, "", "", "", "", genus, species, common,
-				"", at, "", "", "", "", strconv.Itoa(n[name]), "", "", "", "", confidence, ""})
+				"", at, "", "", "", "", strconv.Itoa(count), "", "", "", "", confidence, ""})
 		}
 	}
 	return rows
