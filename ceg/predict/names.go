@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -41,10 +42,14 @@ func OpenNames(from datasets.Origin, names *datasets.ClassEmbeddings, spec strin
 	if err != nil {
 		return nil, err
 	}
+	read, err := json.Marshal([]any{from.Decoding, from.Fit(), from.ONNX}) // in the digest, as another is another predictor
+	if err != nil {
+		return nil, err
+	}
 	p := &Predictor{Temperature: 1, spec: spec, Known: known, fit: from.Fit(), batch: frontBatch * runtime.GOMAXPROCS(0), names: &byNames{head: h, draw: seed.New(1, "names")}}
 	p.Model = &model.Model{
 		Data: &datasets.Dataset{Name: "names", Classes: names.Classes}, Features: dim, Backbone: nets.Backbone{Name: from.Network, Vector: dim}, Scaler: &scaler.Scaler{Origin: &from},
-		Params: []nets.Param{{Name: fmt.Sprintf("names %q by %s", names.Classes, from.WeightsDigest), Shape: []int{classes, dim}}}, Values: [][]float32{rows},
+		Params: []nets.Param{{Name: fmt.Sprintf("names %q by %s of %s", names.Classes, from.WeightsDigest, read), Shape: []int{classes, dim}}}, Values: [][]float32{rows},
 	}
 	if err := p.look(); err != nil {
 		return nil, err
@@ -89,7 +94,7 @@ func (p *Predictor) namesLogits(x []float32) (features, logits []float32, err er
 }
 
 // NamesLogits returns the logits [n, C] of the run's class names alone for inputs of its class head [n, D].
-// ok is false for features without names, and for a network that changes more than their mean and scale.
+// ok is false for features without names or without that of a class, and for a network that changes more than their mean and scale.
 func (p *Predictor) NamesLogits(features heads.Matrix) (logits heads.Matrix, ok bool, err error) {
 	f, on := p.Model.Data.Features()
 	s := p.Model.Scaler
@@ -98,8 +103,8 @@ func (p *Predictor) NamesLogits(features heads.Matrix) (logits heads.Matrix, ok 
 		return logits, false, nil
 	}
 	rows, err := f.Names().Of(p.Model.Data.Classes)
-	if err != nil {
-		return logits, false, err
+	if err != nil { // a class of the labels alone
+		return logits, false, nil
 	}
 	h, err := heads.ZeroShot(heads.Matrix{Rows: p.classes(), Cols: features.Cols, Stride: features.Cols, Data: rows})
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,8 +49,9 @@ func readTemplates(text string) (list []string, err error) {
 		return nil, fmt.Errorf("--names: %w", err)
 	}
 	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		line := strings.TrimSpace(lines.Text())
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff"))
 		if line == "" {
 			continue
 		}
@@ -57,6 +59,9 @@ func readTemplates(text string) (list []string, err error) {
 			return nil, usagef("--names %s: template %q has no %s, the place of a class's name", text, line, model.Slot)
 		}
 		list = append(list, line)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("--names %s: %w", text, err)
 	}
 	if list == nil {
 		return nil, usagef("--names %s has no template", text)
@@ -82,6 +87,14 @@ func classEmbeddings(cmd *cobra.Command, network, backend string, yes bool, name
 	templates, err := readTemplates(names)
 	if err != nil {
 		return nil, err
+	}
+	if len(classes) == 0 {
+		return nil, usagef("--names: the images have no classes: name them with --classes")
+	}
+	for c := range words {
+		if !slices.Contains(classes, c) {
+			return nil, usagef("--classes: %q has words and is no class here: %s", c, strings.Join(classes, ", "))
+		}
 	}
 	t, err := model.OpenTextTower(network)
 	if err != nil {
@@ -123,8 +136,8 @@ func (f *namedPrediction) add(flags *pflag.FlagSet) {
 	f.importing.add(flags)
 }
 
-// open opens a predictor by names alone.
-func (f *namedPrediction) open(cmd *cobra.Command, backend string, yes bool) (*predict.Predictor, error) {
+// open opens a predictor by names alone, of boxes in images or of whole ones.
+func (f *namedPrediction) open(cmd *cobra.Command, backend string, yes, boxes bool) (*predict.Predictor, error) {
 	if f.net == "" || f.classes == "" {
 		return nil, usagef("--names without a run needs --net, such as hf:OWNER/NAME, and --classes, such as cat,dog")
 	}
@@ -152,6 +165,9 @@ func (f *namedPrediction) open(cmd *cobra.Command, backend string, yes bool) (*p
 		return nil, err
 	}
 	from.WeightsName, from.Licence, from.Decoding = net.Name, net.Licence, rgb.ScaledFor(from.Fit())
+	if boxes {
+		from.Decoding = from.Decoding.OfBoxes()
+	}
 	return predict.OpenNames(from, names, backend, photos.Cached(""))
 }
 

@@ -89,6 +89,13 @@ func TestClassNames(t *testing.T) {
 			t.Errorf("row %s, want class %s, and nothing that needs labels", line, class)
 		}
 	}
+	boxes, templates := filepath.Join(dir, "boxes.csv"), filepath.Join(dir, "templates.txt")
+	fatal.If(t, os.WriteFile(boxes, []byte("path,x,y,w,h\nnorth/red/1.png,0.1,0.1,0.5,0.5\n"), 0o666))
+	fatal.If(t, os.WriteFile(templates, []byte("\ufeffa photo of {}\n"), 0o666))
+	if stdout, stderr, status := call(t, dir, append(predict, "--classes", "red,green,blue", "--boxes", boxes, "--names", templates)...); status != 0 || !strings.Contains(stdout, "1 box of any class") ||
+		!strings.Contains(string(fatal.Get(os.ReadFile(table))(t)), `0.5",red,`) {
+		t.Errorf("predict of boxes: status %d, stdout %s, stderr %s", status, stdout, stderr)
+	}
 	file := filepath.Join(dir, "f.safetensors")
 	embed := []string{"embed", "--dataset", "folder", "--root", root, "--net", net, "--backend", "go", "--out", file}
 	if stdout, stderr, status := call(t, dir, append(embed, "--names", "a photo of {}")...); status != 0 || !strings.Contains(stdout, "class names by model.onnx, siglip") {
@@ -107,6 +114,9 @@ func TestClassNames(t *testing.T) {
 		"has no {}, the place of a class's name": append(embed, "--names", "a photo"),
 		"have one embedding":                     append(predict, "--classes", "red,scarlet=red,blue"),
 		"--names without a run needs --net":      {"predict", "--names", "auto", "--images", root, "--out", table},
+		"are for predictions by names alone":     {"predict", "run", "--images", root, "--out", table, "--pool", "cls"},
+		`"rot" has words and is no class here`:   append(embed, "--dataset", "emoji", "--root", "", "--names", "auto", "--classes", "rot=red,x=y"),
+		"the images have no classes":             append(embed, "--names", "auto", "--layout", "{site}/**/{name}"),
 		"requires at least 1 arg":                {"predict", "--images", root, "--out", table},
 		"more tokens than the 12":                append(predict, "--classes", "red,blue=a photo of a photo of a photo of a photo of a photo"),
 		"--names needs a network of images":      {"embed", "--dataset", "glyphs", "--net", "smallcnn", "--weights", "none", "--names", "auto", "--out", file},

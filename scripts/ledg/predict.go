@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,8 +73,8 @@ distance, nearest and looks_new are empty then, as nothing was labelled.`,
 				if len(args) == 0 {
 					return usagef("requires at least 1 arg(s), only received 0: the folder of a run, or --net, --names and --classes without one")
 				}
-				if named.net != "" || named.classes != "" {
-					return usagef("--net and --classes are for predictions by names alone: give --names auto and no run, or leave them out")
+				if named.net != "" || named.classes != "" || slices.ContainsFunc(importNames, cmd.Flags().Changed) {
+					return usagef("--net, --classes and preprocessing are for predictions by names alone: give --names auto and no run, or leave them out")
 				}
 				o.Dir, args = args[0], args[1:]
 			}
@@ -96,7 +98,7 @@ distance, nearest and looks_new are empty then, as nothing was labelled.`,
 				if coverage > 0 || abstain > 0 {
 					return usagef("--sets and --abstain need labels: names alone have none")
 				}
-				p, err = named.open(cmd, o.Backend, yes)
+				p, err = named.open(cmd, o.Backend, yes, f.Boxes != nil)
 				err = cli.BackendError(err)
 			} else {
 				p, err = predict.OpenWith(o)
@@ -169,7 +171,7 @@ distance, nearest and looks_new are empty then, as nothing was labelled.`,
 			}
 			fmt.Fprintf(out, ", %.1f images/s\n", float64(now)/seconds)
 			tellUnits(out, s)
-			if err := export(cmd, exports, f, s, "ledg "+filepath.Base(filepath.Clean(o.Dir))); err != nil {
+			if err := export(cmd, exports, f, s, "ledg "+filepath.Base(filepath.Clean(cmp.Or(o.Dir, named.net)))); err != nil {
 				return err
 			}
 			if s.Reused > 0 {

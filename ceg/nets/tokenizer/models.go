@@ -164,7 +164,7 @@ func (m *unigram) encode(ids []int, word string) []int {
 			}
 		}
 		for to := at + 1; to <= min(at+m.longest, len(word)); to++ {
-			if id, ok := m.vocab[word[at:to]]; ok && id < len(m.scores) && (to == len(word) || utf8.RuneStart(word[to])) {
+			if id, ok := m.vocab[word[at:to]]; ok && id >= 0 && id < len(m.scores) && (to == len(word) || utf8.RuneStart(word[to])) {
 				reach(to, m.scores[id], id)
 				single = single || to == one
 			}

@@ -175,7 +175,7 @@ func (t *Tokenizer) Encode(text string, most int) (ids []int, cut bool) {
 func (t *Tokenizer) plain(ids []int, text string) []int {
 	text = strings.ToValidUTF8(text, string(utf8.RuneError))
 	for _, f := range t.normalize {
-		text = f(text)
+		text = strings.ToValidUTF8(f(text), string(utf8.RuneError)) // as a file can have other bytes
 	}
 	if text == "" {
 		return ids

@@ -74,6 +74,14 @@ func TestBad(t *testing.T) {
 	}
 }
 
+// A token that is no piece of the model is none of its words.
+func TestTokenOfNoPiece(t *testing.T) {
+	x := fatal.Get(Parse([]byte(`{"normalizer": {"type": "Lowercase"}, "added_tokens": [{"id": -3, "content": "b"}], "model": {"type": "Unigram", "unk_id": 0, "vocab": [["a", -1]]}}`)))(t)
+	if got, _ := x.Encode("aB", 0); !slices.Equal(got, []int{0, 0}) {
+		t.Errorf("tokens %v", got)
+	}
+}
+
 // Hostile files and texts end in an error or in tokens.
 func FuzzParse(f *testing.F) {
 	for _, name := range []string{"siglip", "gemma"} {
