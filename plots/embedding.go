@@ -127,8 +127,8 @@ func (t Theme) points(colors []color.Color, n int) ([]color.Color, []shape) {
 	cols := make([]color.Color, n)
 	for i := range n {
 		cols[i] = colors[i%len(colors)]
-		if n <= fewKinds {
-			marks[i] = shape(i)
+		if n <= fewKinds || n > len(colors) {
+			marks[i] = shape(i) % shapes
 		}
 	}
 	return cols, marks

@@ -98,7 +98,15 @@ func TestSequentialRises(t *testing.T) {
 
 func TestPoints(t *testing.T) {
 	theme := Print()
-	for _, n := range []int{1, 7, 20, 65} {
+	domains := map[Mark]bool{}
+	for _, m := range theme.DomainMarks(15) {
+		domains[m] = true
+	}
+	if len(domains) != 15 {
+		t.Errorf("%d looks for 15 domains", len(domains))
+	}
+	for _, n := range []int{1, 7, 10, 20, 65} {
+		theme.ClassMarks(n)
 		cols, marks := theme.points(theme.Classes, n)
 		type look struct {
 			c color.Color
