@@ -133,12 +133,7 @@ func (s selection) budgets(panels [][]string, of value, named bool) (d plots.Bud
 	d = plots.BudgetData{XLabel: "Labelled images", Ticks: map[float64]string{}, Note: s.note, Targets: make([]plots.Target, len(panels)), References: make([][]plots.Reference, len(panels))}
 	places := map[string]float64{} // labels of each budget
 	for _, a := range s.methods {
-		seeds := map[string]int{}
-		seed := func(r *RecordedRun) string { return fmt.Sprint(r.budget(), " ", r.Config.Seed) }
-		for _, r := range a.runs {
-			seeds[seed(r)]++
-		}
-		a.runs = only(a.runs, func(r *RecordedRun) bool { return seeds[seed(r)] >= len(s.targets) })
+		a.runs = s.whole(a.runs)
 		for i, panel := range panels {
 			c, ticks := plots.Curve{Name: a.name, Title: a.title}, map[float64]string{}
 			for _, b := range methodsBy(a.runs, (*RecordedRun).budget) {
@@ -192,6 +187,16 @@ func (s selection) budgets(panels [][]string, of value, named bool) (d plots.Bud
 		d.References = nil
 	}
 	return d, nil
+}
+
+// whole are runs of seeds that have, with one budget, all targets of the selection.
+func (s selection) whole(runs []*RecordedRun) []*RecordedRun {
+	seeds := map[string]int{}
+	seed := func(r *RecordedRun) string { return fmt.Sprint(r.budget(), " ", r.Config.Seed) }
+	for _, r := range runs {
+		seeds[seed(r)]++
+	}
+	return only(runs, func(r *RecordedRun) bool { return seeds[seed(r)] >= len(s.targets) })
 }
 
 // epochs are the accuracies of methods after each epoch that all of their runs have reached: on the
@@ -308,13 +313,44 @@ func (f *Folder) Budget(o FigureOptions) (d plots.BudgetData, err error) {
 	}
 	if d, err = s.budgets(apart(s.targets), accuracy(o.Rule), len(o.Methods) > 0); err == nil && o.Baseline != "" {
 		var zero []plots.Reference
-		zero, err = minus(d.Targets, o.Baseline)
+		for i, a := range s.methods {
+			s.methods[i].runs = only(s.whole(a.runs), func(r *RecordedRun) bool { return r.budget() != allLabels })
+		}
+		zero, err = s.minus(d.Targets, o.Baseline)
 		d.ValueLabel, d.References = differenceLabel, slices.Repeat([][]plots.Reference{zero}, len(d.Targets))
 	}
 	return d, err
 }
 
 const differenceLabel = "Difference in accuracy (pp)"
+
+// minus is [minus] of panels of the selection. It is an error if a curve has other seeds than the baseline.
+func (s selection) minus(panels []plots.Target, baseline string) (zero []plots.Reference, err error) {
+	if zero, err = minus(panels, baseline); err != nil {
+		return nil, err
+	}
+	cell := func(r *RecordedRun) string { return r.Config.Data.Target + " with " + r.budget() }
+	seeds := map[string]map[string][]uint64{} // by method and cell
+	for _, a := range s.methods {
+		seeds[a.name] = map[string][]uint64{}
+		for _, c := range methodsBy(a.runs, cell) {
+			for _, r := range c.runs {
+				seeds[a.name][c.name] = append(seeds[a.name][c.name], r.Config.Seed)
+			}
+			slices.Sort(seeds[a.name][c.name])
+		}
+	}
+	for _, p := range panels {
+		for _, c := range p.Curves {
+			for at, own := range seeds[c.Name] {
+				if base := seeds[baseline][at]; !slices.Equal(own, base) {
+					return nil, fmt.Errorf("%s on %s has the seeds %v, %s has %v: want the same", c.Name, at, own, baseline, base)
+				}
+			}
+		}
+	}
+	return zero, nil
+}
 
 // minus replaces the values of panels by their differences to the curve of that name, paired by place, and
 // returns the line at zero that stands for it.
@@ -382,7 +418,7 @@ func (f *Folder) Targets(o FigureOptions) (d plots.DotsData, err error) {
 	}
 	if err == nil && o.Baseline != "" {
 		d.ValueLabel = differenceLabel
-		d.References, err = minus(d.Groups, o.Baseline)
+		d.References, err = s.minus(d.Groups, o.Baseline)
 	}
 	return d, err
 }

@@ -109,6 +109,9 @@ func (f *Folder) Figure(ctx context.Context, name string, t plots.Theme, o Figur
 		if o.SourceVal && name != "targets" {
 			return nil, fmt.Errorf("figure %s has no source validation accuracy, only targets has", name)
 		}
+		if o.Baseline != "" && name != "budget" && name != "targets" {
+			return nil, fmt.Errorf("figure %s subtracts no baseline, only budget and targets do", name)
+		}
 		t.Band, t.Arms = cmp.Or(o.Band, t.Band), Looks()
 		f.read, f.names = versions{}, nil
 		g, err := fig.draw(ctx, f, t, o)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/plots"
 )
 
@@ -21,6 +22,19 @@ func TestMinus(t *testing.T) {
 		t.Errorf("%+v, %+v, %v", list, zero, err)
 	}
 	if _, err := minus(panels(), "none"); err == nil || !strings.Contains(err.Error(), `no row "none"`) {
+		t.Error(err)
+	}
+	run := func(seed uint64) *RecordedRun {
+		r := &RecordedRun{Run: &result.Run{}}
+		r.Config.Seed, r.Config.Data.Target = seed, "photo"
+		return r
+	}
+	s := selection{methods: []method{{name: "a", runs: []*RecordedRun{run(2), run(1)}}, {name: "base", runs: []*RecordedRun{run(1), run(2)}}}}
+	if _, err := s.minus(panels(), "base"); err != nil {
+		t.Error(err)
+	}
+	s.methods[1].runs[0] = run(3)
+	if _, err := s.minus(panels(), "base"); err == nil || !strings.Contains(err.Error(), "has the seeds [1 2], base has [2 3]") {
 		t.Error(err)
 	}
 	list = panels()
