@@ -44,9 +44,18 @@ func layered(width, _ int) nets.Backbone {
 	}}
 }
 
+// unrectified has the name and the parameters of layered, and is another function.
+func unrectified(width, _ int) nets.Backbone {
+	b := layered(width, 0)
+	b.Layers = func(o nets.Ops, x nets.Maps) nets.Maps {
+		return o.BatchNorm(o.Conv(x, "conv", width, 3, 2, 1, false), "bn")
+	}
+	return b
+}
+
 func init() {
 	err := errors.Join(nets.RegisterFunc("own-gated", nets.OnImages, gated), nets.RegisterFunc("own-residual", nets.OnFeatures, residual),
-		nets.Register("own-layers", nets.OnImages, layered))
+		nets.Register("own-layers", nets.OnImages, layered), nets.Register("own-unrectified", nets.OnImages, unrectified))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -107,6 +116,19 @@ func TestOwnNetworkRuns(t *testing.T) {
 	fatal.Says(t, fatal.Err(config.Resolve(s)), "own-gated")
 	s.Set["network.name"], s.Set["network.precision"] = "own-gated", "bfloat16"
 	fatal.Says(t, fatal.Err(config.Resolve(s)), "it computes in float32")
+}
+
+// What a frozen network computes once is not taken for another function with its weights.
+func TestViewsOfOwnNetworks(t *testing.T) {
+	cache := t.TempDir()
+	for _, name := range []string{"own-layers", "own-unrectified"} {
+		s := ownSpec("uniform-ce")
+		s.Epochs, s.Set["network.name"], s.Set["network.freeze"], s.Set["data.views"], s.Set["data.pool_share"] = 1, name, "head", 3, 0.2
+		fatal.Get(ceg.Run(t.Context(), config.Must(s), ceg.Options{Dir: filepath.Join(t.TempDir(), "run"), Backend: "go", CacheDir: cache}))(t)
+	}
+	if list := fatal.Get(filepath.Glob(filepath.Join(cache, "*-views-*.safetensors")))(t); len(list) != 2 {
+		t.Errorf("two networks have the views %q", list)
+	}
 }
 
 // Functions that cannot be trained are errors, at the registration or when a run begins.

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
+	"slices"
 
 	"github.com/ledg-go/ledg/ceg/active"
 	"github.com/ledg-go/ledg/ceg/active/cluster"
@@ -149,8 +150,9 @@ func (x *explorer) query(v *view, n int, may func(id string) bool) ([]labels.Que
 		return nil, fmt.Errorf("query %d: %w", round, err)
 	}
 	list := make([]labels.Question, len(picks))
+	own := x.exploration.StrategyCode != "" && slices.ContainsFunc(picks, func(k active.Pick) bool { return k.Score != 0 }) // else it has no scores
 	for i, k := range picks {
-		if list[i] = campaign.Question(k, x.exploration.StrategyCode != ""); !needs {
+		if list[i] = campaign.Question(k, own); !needs {
 			continue
 		}
 		if list[i].QueryInfo == nil {

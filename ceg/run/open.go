@@ -230,7 +230,14 @@ func (r *run) newTrainer(o Options) error {
 		return err
 	}
 	if c.Network.Code != "" && !result.Started(o.Dir) { // of the program
-		if err := r.trainer.Learner.Independent(); err != nil {
+		whole := r.trainer.Learner
+		if c.Data.Views > 0 { // that has a part alone
+			if whole, err = learner.New(b, model.LearnerOptions(backbone, c, len(p.Data.Classes), p.DomainCount()), c.Seed); err != nil {
+				return err
+			}
+			defer whole.Close()
+		}
+		if err := whole.Independent(); err != nil {
 			return &config.Error{Path: "network.name", Err: err}
 		}
 	}

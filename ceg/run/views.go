@@ -89,8 +89,12 @@ func (r *run) viewsFile(ctx context.Context, o Options, x *model.Extractor, pixe
 	}
 	d := r.c.Data
 	origin := datasets.Origin{Network: r.parted.Front.Name, WeightsDigest: weights}
-	key := sha256.Sum256(fmt.Appendf(nil, "ledg views 1\n%s\n%s\n%v %v\n%d %d %d %d\n%s", r.examples.Digest, weights,
-		r.parted.Front.Norm.OrDefault(), pixels, r.parted.Maps[0], r.parted.Maps[2], d.Views, d.SplitSeed, x.Description))
+	depends := fmt.Appendf(nil, "ledg views 1\n%s\n%s\n%v %v\n%d %d %d %d\n%s", r.examples.Digest, weights,
+		r.parted.Front.Norm.OrDefault(), pixels, r.parted.Maps[0], r.parted.Maps[2], d.Views, d.SplitSeed, x.Description)
+	if n := r.c.Network; n.Code != "" { // another function may have the same weights
+		depends = fmt.Appendf(depends, "\n%s %s", n.Name, n.Code)
+	}
+	key := sha256.Sum256(depends)
 	path := filepath.Join(dir, fmt.Sprintf("%s-views-%x.safetensors", r.parted.Front.Name, key[:10]))
 	lock := regular.NewLock(path + ".lock")
 	if _, err := lock.TryLockContext(ctx, lockInterval); err != nil {

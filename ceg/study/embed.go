@@ -143,8 +143,12 @@ func scoreCandidates(e *run.Embedding, x config.Exploration, before []result.Que
 	for i, id := range candidates.IDs {
 		list[i] = result.Candidate{ID: id, Su: s.Su[i], Sr: s.Sr[i], Sd: s.Sd[i]}
 	}
-	if own, _ := active.Lookup(x.Strategy); own.Code != "" && own.Code == x.StrategyCode {
-		picks, err := own.New(o).Query(candidates, len(list), rand.New(rand.NewPCG(1, 1)))
+	own, _ := active.Lookup(x.Strategy)
+	if own.Code == "" || own.Code != x.StrategyCode {
+		return list, nil
+	}
+	if scored, ok := own.New(o).(active.Scored); ok { // others have no score of every candidate
+		picks, err := scored.Query(candidates, len(list), rand.New(rand.NewPCG(1, 1)))
 		if err != nil {
 			return nil, err
 		}

@@ -129,7 +129,7 @@ func registered(name string, err error, inNotebook bool) string {
 // explained is an error of a setting with a name whose declaration failed as that error, and others as they are.
 func explained(err error) error {
 	for name, why := range broken {
-		if text := err.Error(); strings.Contains(text, `"`+name) || strings.Contains(text, "+"+name+`"`) {
+		if regexp.MustCompile(`["+]` + regexp.QuoteMeta(name) + `(-ce)?["+]`).MatchString(err.Error()) {
 			return why
 		}
 	}

@@ -107,6 +107,9 @@ func TestBroken(t *testing.T) {
 	Fragile := func() string { return registered("fragile", errors.New("fragile: NaN"), true) }()
 	own := func() string { return registered("ceg", errors.New("the name is taken: choose another"), true) }()
 	Train("mine", "uniform-ce")
+	if other := errors.New(`"fragile2+fixmatch"`); explained(other) != other {
+		t.Errorf("%v becomes %v", other, explained(other))
+	}
 	for method, want := range map[string]string{
 		Fragile + "-ce": "fragile: NaN, at ", "uniform+" + Fragile: "remove it with %rm ", own: "choose another",
 	} {
