@@ -93,28 +93,31 @@ func (p *Predictor) namesLogits(x []float32) (features, logits []float32, err er
 	return x, z.Data, nil
 }
 
-// NamesLogits returns the logits [n, C] of the run's class names alone for inputs of its class head [n, D].
-// ok is false for features without names or without that of a class, and for a network that changes more than their mean and scale.
-func (p *Predictor) NamesLogits(features heads.Matrix) (logits heads.Matrix, ok bool, err error) {
+// NamesLogits returns the logits [n, C] of the run's class names alone for inputs of its class head [n, D]. It
+// has no rows for features without names. why says what keeps names that are there from being compared.
+func (p *Predictor) NamesLogits(features heads.Matrix) (logits heads.Matrix, why string, err error) {
 	f, on := p.Model.Data.Features()
+	if !on || f.Names() == nil {
+		return logits, "", nil
+	}
 	s := p.Model.Scaler
-	if !on || f.Names() == nil || s == nil || len(s.Mean) != features.Cols || p.Model.Config.Network.Name != config.Linear ||
-		s.Normal != "" && s.Normal != config.UnitFeatures {
-		return logits, false, nil
+	if s == nil || len(s.Mean) != features.Cols || p.Model.Config.Network.Name != config.Linear {
+		return logits, fmt.Sprintf("network %s changes the features that names are compared with; want %s", p.Model.Config.Network.Name, config.Linear), nil
 	}
 	rows, err := f.Names().Of(p.Model.Data.Classes)
 	if err != nil { // a class of the labels alone
-		return logits, false, nil
+		return logits, err.Error(), nil
 	}
 	h, err := heads.ZeroShot(heads.Matrix{Rows: p.classes(), Cols: features.Cols, Stride: features.Cols, Data: rows})
 	if err != nil {
-		return logits, false, err
+		return logits, "", err
 	}
 	raw := heads.Matrix{Rows: features.Rows, Cols: features.Cols, Stride: features.Cols}
 	for i := range features.Rows {
 		for j, v := range features.Data[i*features.Stride : i*features.Stride+features.Cols] {
 			raw.Data = append(raw.Data, v/s.Scale+s.Mean[j])
 		}
+		scaler.Undo(s.Normal, raw.Data[i*features.Cols:])
 	}
-	return h.Logits(raw), true, nil
+	return h.Logits(raw), "", nil
 }

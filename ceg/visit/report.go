@@ -99,9 +99,14 @@ func (a *arrival) report(ctx context.Context) (*Arrived, error) {
 		all = append(all, part)
 		measured := v.Measure(a.record.Classes, part, adapted, temperature, label)
 		measured.AdaptedWith = with
-		if names, ok, err := a.p.NamesLogits(part.Features); err != nil {
+		switch names, why, err := a.p.NamesLogits(part.Features); {
+		case err != nil:
 			return nil, err
-		} else if ok {
+		case why != "":
+			if why = "names alone are left out: " + why; !slices.Contains(r.Warnings, why) {
+				r.Warnings = append(r.Warnings, why)
+			}
+		case names.Rows > 0:
 			used := adapted
 			if a.record.Unadapted {
 				used = nil

@@ -107,7 +107,11 @@ func classEmbeddings(cmd *cobra.Command, network, backend string, yes bool, name
 	for i, c := range classes {
 		list[i] = cmp.Or(words[c], strings.TrimSpace(strings.ReplaceAll(c, "_", " ")))
 	}
-	return t.Embed(cmd.Context(), backend, classes, list, templates)
+	n, err := t.Embed(cmd.Context(), backend, classes, list, templates)
+	if err == nil && templates == nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "names: template %q, that of the family %s\n", n.Templates[0], n.Family)
+	}
+	return n, err
 }
 
 // fetchedNetwork finds the file of a network that is a folder, or on the hub: there with its text tower.

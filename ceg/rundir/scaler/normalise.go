@@ -28,3 +28,12 @@ func Normalise(n config.Normalisation, x []float32) {
 		x[j] *= scale
 	}
 }
+
+// Undo restores the direction of a feature vector before [Normalise], in place; not its length.
+func Undo(n config.Normalisation, x []float32) {
+	if n == config.RootFeatures || n == config.RootUnitFeatures {
+		for j, v := range x {
+			x[j] = float32(math.Copysign(float64(v)*float64(v), float64(v)))
+		}
+	}
+}

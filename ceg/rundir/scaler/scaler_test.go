@@ -29,6 +29,9 @@ func TestNormalise(t *testing.T) {
 				t.Errorf("%q: feature %d is %v, want %v", n, j, v, want[j])
 			}
 		}
+		if scaler.Undo(n, x); math.Abs(float64(x[0]*16+x[2]*9)) > 1e-4 || !(x[0] < 0) || x[1] != 0 {
+			t.Errorf("%q: the direction of [-9 0 16] comes back as %v", n, x)
+		}
 	}
 	zero := []float32{0, 0}
 	scaler.Normalise(config.UnitFeatures, zero)
