@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ledg-go/ledg/ceg/testing/cameras"
 	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
@@ -16,11 +15,11 @@ import (
 var traps = map[string]string{"fox": "noto/mammal/1f98a.webp", "panda": "noto/mammal/1f43c.webp"}
 
 // cardOf writes photos of cameras, and returns the folder with a table of classes beside it.
-func cardOf(t *testing.T, bursts int, names ...string) (dir string, photos []cameras.Photo) {
+func cardOf(t *testing.T, bursts int, names ...string) (dir string, photos []trapPhoto) {
 	t.Helper()
 	dir = t.TempDir()
-	photos = cameras.Make(t, filepath.Join(dir, "card"), names, bursts, traps)
-	fatal.If(t, os.WriteFile(filepath.Join(dir, "labels.csv"), []byte(cameras.Labels(photos)), 0o666))
+	photos = makeTraps(t, filepath.Join(dir, "card"), names, bursts, traps)
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "labels.csv"), []byte(trapLabels(photos)), 0o666))
 	return dir, photos
 }
 
@@ -103,7 +102,7 @@ func TestEventsAreGroups(t *testing.T) {
 		events[p.Event] = true
 	}
 	stdout, stderr := works(t, dir, "data", "check", "--dataset", "folder", "--root", "card", "--layout", "{site}/**/{name}", "--labels", "labels.csv", "--events", "60s")
-	for _, want := range []string{fmt.Sprintf("%d events of %d images with gaps of at most 1m0s in a folder, at most %d in one", len(events), len(photos), cameras.Frames), fmt.Sprintf("%d groups", len(events))} {
+	for _, want := range []string{fmt.Sprintf("%d events of %d images with gaps of at most 1m0s in a folder, at most %d in one", len(events), len(photos), trapFrames), fmt.Sprintf("%d groups", len(events))} {
 		if !strings.Contains(stdout+stderr, want) {
 			t.Errorf("no %q in\n%s%s", want, stdout, stderr)
 		}

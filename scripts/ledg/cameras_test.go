@@ -1,6 +1,4 @@
-// Package cameras makes data whose answer is known for tests: photos of camera traps with emoji as
-// animals, at random places on the background of their camera, in bursts, and a detector's file.
-package cameras
+package main
 
 import (
 	"bytes"
@@ -20,21 +18,22 @@ import (
 	"github.com/ledg-go/ledg/datasets/seed"
 )
 
-// Side is the width and height of a photo, Frames the number of photos of a burst.
-const Side, Frames = 96, 3
+// trapSide is the width and height of a photo of a camera trap, trapFrames the number of photos of a burst.
+const trapSide, trapFrames = 96, 3
 
-// Photo is a photo: its path, its class (blank for none), its event and the boxes of its animals.
-type Photo struct {
+// trapPhoto is a photo: its path, its class (blank for none), its event and the boxes of its animals.
+type trapPhoto struct {
 	Path, Class, Event string
 	Time               time.Time
 	Boxes              []rgb.Box
 }
 
-// Make writes photos of bursts per camera, CAMERA/IMG_DATE_TIME.jpg, and the file md.json of
+// makeTraps makes data whose answer is known: emoji as animals, at random places on the background of
+// their camera. It writes photos of bursts per camera, CAMERA/IMG_DATE_TIME.jpg, and the file md.json of
 // MegaDetector, which misses the animal of every 20th photo and sees one, of score 0.3, in every 20th
 // blank. Cameras have their own background, light and grain, and mostly one of the classes, whose emoji are
 // those of files of the embedded data set.
-func Make(t testing.TB, dir string, cameras []string, bursts int, classes map[string]string) (photos []Photo) {
+func makeTraps(t testing.TB, dir string, cameras []string, bursts int, classes map[string]string) (photos []trapPhoto) {
 	t.Helper()
 	d, _, err := datasets.Emoji(datasets.Options{})
 	fatal.If(t, err)
@@ -75,14 +74,14 @@ func Make(t testing.TB, dir string, cameras []string, bursts int, classes map[st
 			}
 			at := rgb.Box{X: 0.7 * r.Float64(), Y: 0.7 * r.Float64(), W: 0.16 + 0.14*r.Float64()}
 			at.H = at.W
-			for f := range Frames {
-				m := rgb.New(Side, Side)
+			for f := range trapFrames {
+				m := rgb.New(trapSide, trapSide)
 				for i := range m.Pix {
-					x, y := float64(i/3%Side)/Side, float64(i/3/Side)/Side
+					x, y := float64(i/3%trapSide)/trapSide, float64(i/3/trapSide)/trapSide
 					v := base[i%3] + 40*math.Sin(light+6*x+3*y*float64(1+c%3)) + grain*r.NormFloat64()
 					m.Pix[i] = uint8(min(max(v, 0), 255))
 				}
-				p := Photo{Class: class, Time: now.Add(time.Duration(2*f) * time.Second)}
+				p := trapPhoto{Class: class, Time: now.Add(time.Duration(2*f) * time.Second)}
 				p.Path = camera + "/IMG_" + p.Time.Format("20060102_150405") + ".jpg"
 				p.Event = camera + "/" + now.Format("2006-01-02T15-04-05")
 				seen := found{File: p.Path, Detections: []detection{}}
@@ -115,20 +114,20 @@ func round(v float64) float64 { return math.Round(v*1e4) / 1e4 }
 
 // paste draws an emoji, whose background is white, in a box.
 func paste(m, glyph *rgb.Image, b rgb.Box) {
-	side := int(b.W * Side)
+	side := int(b.W * trapSide)
 	small := glyph.Resize(side, side)
 	for y := range side {
 		for x := range side {
 			c := small.Pix[3*(y*side+x):][:3]
 			if min(c[0], c[1], c[2]) < 235 {
-				copy(m.Pix[3*((y+int(b.Y*Side))*Side+x+int(b.X*Side)):], c)
+				copy(m.Pix[3*((y+int(b.Y*trapSide))*trapSide+x+int(b.X*trapSide)):], c)
 			}
 		}
 	}
 }
 
-// Labels returns a table of the classes of photos, of the kind that --labels reads.
-func Labels(photos []Photo) string {
+// trapLabels returns a table of the classes of photos, of the kind that --labels reads.
+func trapLabels(photos []trapPhoto) string {
 	text := "path,label\n"
 	for _, p := range photos {
 		text += fmt.Sprintf("%s,%s\n", p.Path, p.Class)
