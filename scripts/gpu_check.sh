@@ -154,7 +154,7 @@ esac
 # them, and the fastest may not.
 check() (
 	cd "$dir/tests/$1"
-	case $backend,$1 in *cuda*,ceg/objective) export XLA_FLAGS="${XLA_FLAGS:-} --xla_gpu_autotune_level=0" ;; esac
+	case $backend,$1 in *cuda*,ceg/objective | *cuda*,ceg/learner) export XLA_FLAGS="${XLA_FLAGS:-} --xla_gpu_autotune_level=0" ;; esac
 	LEDG_TEST_BACKEND=$exact ./check.test -test.v -test.run "$some" -test.timeout 40m >"$scratch/${1//\//-}.log" 2>&1
 )
 

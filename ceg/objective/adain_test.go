@@ -31,7 +31,7 @@ func TestAdaINNetworks(t *testing.T) {
 		}
 		return tensors.FromFlatDataAndDimensions(a.Floats(name), a.Shape(name)...)
 	}
-	list := objective.AdaIN(styleChannels).Nets(objective.Dims{})
+	list := objective.AdaIN([4]int{4, 6, 8, 10}).Nets(objective.Dims{})
 	encoder, decoder := list[0], list[1]
 	backend := enginetest.Open(t)
 	builds := map[string]func(nets.Backbone, map[string]*Node, []nets.Pass, bool) nets.Features{

@@ -45,9 +45,9 @@
 // # How to test one
 //
 // Compare two steps with golden values that other code computed from the same weights and random
-// numbers. Package learner/objectivetest describes this fixture; the test is one call of its
-// Run. Name inputs, draws, views and terms as the fixture does. Without a fixture, test
-// properties: gradients that must be zero, a step computed by hand.
+// numbers: golden_test.go of package learner describes this fixture. Name inputs, draws, views and
+// terms as the fixture does. Without a fixture, test properties: gradients that must be zero, a step
+// computed by hand.
 //
 // # How to make it a method
 //

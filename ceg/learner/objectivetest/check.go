@@ -1,3 +1,4 @@
+// Package objectivetest tests that a training objective, or a network, keeps its contract.
 package objectivetest
 
 import (
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/active/cluster"
+	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
 	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/nets"
@@ -31,7 +33,14 @@ func Check(t *testing.T, o objective.Objective) {
 		t.Run("fit", func(t *testing.T) { checkFit(t, o) })
 		return
 	}
-	for name, body := range map[string]nets.Backbone{"cnn": cnn, "bn": bn} {
+	bodies := map[string]nets.Backbone{
+		"cnn": nets.SmallCNN(4, config.FlattenPool),
+		"bn": {Name: "bn", Pooling: config.MeanPool, Layers: func(o nets.Ops, x nets.Maps) nets.Maps {
+			x = o.ReLU(o.BatchNorm(o.Conv(x, "conv1", 8, 3, 1, 1, false), "bn1"))
+			return o.ReLU(o.Conv(x, "conv2", 12, 3, 2, 1, true))
+		}},
+	}
+	for name, body := range bodies {
 		for _, reliable := range []bool{false, true} {
 			if reliable && !o.Uses(objective.Reliable) {
 				continue

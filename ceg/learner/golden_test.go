@@ -1,23 +1,4 @@
-// Package objectivetest compares a training objective with golden values: two consecutive steps
-// on tiny networks, computed by other code with the same weights and random numbers. The test of
-// an objective calls [Run] once for each network of its fixture.
-//
-// A fixture is NAME.json with the networks and loss terms and NAME.npz with the arrays. Inputs
-// are "in.X"; draws are "stepS.draw.X" or "NET.stepS.draw.X". Expected values of a step begin
-// with "NET.stepS.":
-//   - "grad.PARAM" for every updated parameter
-//   - "after.PARAM" for all parameters and running statistics
-//   - "features.PASS" and "adjoint.features.PASS" for the passes
-//   - other values by name
-//
-// After both steps there is "NET.test.logits" or "NET.test.prob". Images are [n, 3, size, size],
-// normalised float32 or bytes. Weights are computed from their names and checked by CRC-32.
-//
-// Inputs and draws of the objective have the names of the arrays, or Case.Arrays maps them.
-// Terms have the names in the JSON without "L_". Features of views that are named as passes are
-// compared, and every note of the objective must be in the fixture. Passes that no view computes
-// are listed in Case.Unnamed.
-package objectivetest
+package learner
 
 import (
 	"encoding/json"
@@ -34,16 +15,37 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/engine/enginetest"
-	"github.com/ledg-go/ledg/ceg/learner"
 	"github.com/ledg-go/ledg/ceg/nets"
 	"github.com/ledg-go/ledg/ceg/nets/nettest"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
-// Case is an objective with the fixture that it must match.
-type Case struct {
-	// Fixture is the path of the fixture without its extension. Net is one of its networks: cnn
+// Objectives are compared with golden values: two consecutive steps on tiny networks, computed by
+// other code with the same weights and random numbers.
+//
+// A fixture is NAME.json with the networks and loss terms and NAME.npz with the arrays. Inputs
+// are "in.X"; draws are "stepS.draw.X" or "NET.stepS.draw.X". Expected values of a step begin
+// with "NET.stepS.":
+//   - "grad.PARAM" for every updated parameter
+//   - "after.PARAM" for all parameters and running statistics
+//   - "features.PASS" and "adjoint.features.PASS" for the passes
+//   - other values by name
+//
+// After both steps there is "NET.test.logits" or "NET.test.prob". Images are [n, 3, size, size],
+// normalised float32 or bytes. Weights are computed from their names and checked by CRC-32.
+//
+// Inputs and draws of the objective have the names of the arrays, or golden.Arrays maps them.
+// Terms have the names in the JSON without "L_". Features of views that are named as passes are
+// compared, and every note of the objective must be in the fixture. Passes that no view computes
+// are listed in golden.Unnamed.
+
+// fixtures is the folder of the fixtures.
+const fixtures = "../objective/testdata/"
+
+// golden is an objective with the fixture that it must match.
+type golden struct {
+	// Fixture is the name of the fixture. Net is one of its networks: cnn
 	// or bn, or a name that starts with one of them.
 	Fixture, Net string
 	Objective    objective.Objective
@@ -105,15 +107,15 @@ type weight struct {
 	CRC32  uint32
 }
 
-// Run compares the fixture's two steps, for each implementation of the networks.
-func Run(t *testing.T, c Case) {
-	raw := fatal.Get(os.ReadFile(c.Fixture + ".json"))(t)
+// run compares the fixture's two steps, for each implementation of the networks.
+func (c golden) run(t *testing.T) {
+	raw := fatal.Get(os.ReadFile(fixtures + c.Fixture + ".json"))(t)
 	var f fixture
 	fatal.If(t, json.Unmarshal(raw, &f))
 	if _, ok := f.Nets[c.Net]; !ok {
 		t.Fatalf("%s has no network %q", c.Fixture, c.Net)
 	}
-	a := nettest.Open(t, c.Fixture+".npz")
+	a := nettest.Open(t, fixtures+c.Fixture+".npz")
 	backend := enginetest.Open(t)
 	for _, kind := range enginetest.Kinds(backend) {
 		backend.Kind = kind
@@ -122,7 +124,7 @@ func Run(t *testing.T, c Case) {
 			if strings.HasPrefix(c.Net, "bn") {
 				body = bn
 			}
-			l := fatal.Get(learner.New(backend, learner.Options{
+			l := fatal.Get(New(backend, Options{
 				Backbone: body, Objective: c.Objective,
 				ImageSize: f.ImageSize, Classes: 7, Domains: 3, PerDomain: f.PerDomain,
 				Momentum: f.SGD.Momentum, WeightDecay: f.SGD.WeightDecay, Nesterov: f.SGD.Nesterov,
@@ -138,12 +140,12 @@ func Run(t *testing.T, c Case) {
 }
 
 // step takes one step and compares all that it gives.
-func (c Case) step(t *testing.T, f fixture, a nettest.Arrays, l *learner.Learner, step int) {
-	now := learner.Now{Rates: learner.Rates{Backbone: f.SGD.Features, ClassHead: f.SGD.Heads, DomainHead: f.SGD.Heads}}
+func (c golden) step(t *testing.T, f fixture, a nettest.Arrays, l *Learner, step int) {
+	now := Now{Rates: Rates{Backbone: f.SGD.Features, ClassHead: f.SGD.Heads, DomainHead: f.SGD.Heads}}
 	if c.Now != nil {
 		now.Epoch, now.Steps = c.Now(step)
 	}
-	var stage learner.Stage
+	var stage Stage
 	if c.Objective.Phase != nil {
 		stage.Phase = c.Objective.Phase(now.Epoch)
 	}
@@ -237,7 +239,7 @@ func (c Case) step(t *testing.T, f fixture, a nettest.Arrays, l *learner.Learner
 
 // test compares the class logits of test images after both steps, or their
 // probabilities.
-func (c Case) test(t *testing.T, a nettest.Arrays, l *learner.Learner) {
+func (c golden) test(t *testing.T, a nettest.Arrays, l *Learner) {
 	array, probs := c.Net+".test.logits", c.Net+".test.prob"
 	if !a.Has(array) && !a.Has(probs) {
 		return
@@ -264,4 +266,67 @@ func softmaxRows(logits []float32, classes int) []float32 {
 		}
 	}
 	return list
+}
+
+// passes compares a view's result with the array of that name, or with its parts NAME_0, NAME_1
+// and so on in turn. It notes the arrays in seen. Views that the fixture does not know are left
+// alone.
+func passes(t *testing.T, a nettest.Arrays, name string, got *tensors.Tensor, tolerance float64, seen map[string]bool) {
+	t.Helper()
+	if a.Has(name) {
+		seen[name] = true
+		nettest.Near(t, name, nettest.Floats(got), a.LikeTensor(name), tolerance, 0)
+		return
+	}
+	var want []float32
+	for k := 0; a.Has(fmt.Sprint(name, "_", k)); k++ {
+		seen[fmt.Sprint(name, "_", k)] = true
+		want = append(want, a.LikeTensor(fmt.Sprint(name, "_", k))...)
+	}
+	if len(want) > 0 {
+		nettest.Near(t, name, nettest.Floats(got), want, tolerance, 0)
+	}
+}
+
+// start gives the learner the fixture's weights.
+func (f fixture) start(t *testing.T, l *Learner, c golden) {
+	t.Helper()
+	n := f.Nets[c.Net]
+	start := map[string][]float32{}
+	for _, w := range n.Weights {
+		start[w.Name] = nettest.Weights(w.Name, w.Shape, n.WeightSeed, w.Gain)
+	}
+	for prefix, b := range f.Blend {
+		for _, w := range n.Weights {
+			student, ok := strings.CutPrefix(w.Name, prefix)
+			if !ok {
+				continue
+			}
+			own, from := start[w.Name], start[student]
+			mixed := make([]float32, len(own))
+			for i := range own {
+				mixed[i] = float32((1-b.Own)*float64(from[i]) + b.Own*float64(own[i]))
+			}
+			start[w.Name] = mixed
+		}
+	}
+	for _, w := range n.Weights {
+		if got := nettest.CRC32(start[w.Name]); got != w.CRC32 {
+			t.Fatalf("starting values of %s have the CRC-32 %d, want %d (first %v, want %v)", w.Name, got, w.CRC32, start[w.Name][0], w.First4[0])
+		}
+	}
+	state := fatal.Get(l.State())(t)
+	known := 0
+	for i, p := range l.Params() {
+		if v, ok := start[p.Name]; ok {
+			state.Weights[i] = v
+			known++
+		} else if c.Others != nil {
+			state.Weights[i] = c.Others(p.Name, p.Shape)
+		}
+	}
+	if known != len(n.Weights) {
+		t.Fatalf("the learner has %d of the fixture's %d parameters", known, len(n.Weights))
+	}
+	fatal.If(t, l.SetState(state))
 }
