@@ -26,19 +26,6 @@ type header struct {
 	length int // bytes before the data
 }
 
-// Header returns the header of a .npy file of version 1.0, for elements in C order whose type has
-// NumPy's name dtype, such as <f4.
-func Header(dtype string, shape ...int) []byte {
-	sizes := strings.Trim(strings.ReplaceAll(fmt.Sprint(shape), " ", ", "), "[]")
-	if len(shape) == 1 {
-		sizes += ","
-	}
-	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", dtype, sizes)
-	lead := npyMagic + "\x01\x00"
-	dict += strings.Repeat(" ", 63-(len(lead)+2+len(dict))%64) + "\n" // NumPy aligns data to 64 bytes
-	return append(binary.LittleEndian.AppendUint16([]byte(lead), uint16(len(dict))), dict...)
-}
-
 // readHeader reads the header of a .npy file, version 1.0, 2.0 or 3.0
 // (numpy/lib/format.py).
 func readHeader(r io.Reader) (header, error) {
