@@ -45,8 +45,8 @@
 // # How to test one
 //
 // Compare two steps with golden values that other code computed from the same weights and random
-// numbers: golden_test.go of package learner describes this fixture. Name inputs, draws, views and
-// terms as the fixture does. Without a fixture, test properties: gradients that must be zero, a step
+// numbers. The file golden_test.go of package learner describes this fixture. Name inputs, draws, views
+// and terms as the fixture does. Without a fixture, test properties: gradients that must be zero, a step
 // computed by hand.
 //
 // # How to make it a method
