@@ -33,8 +33,6 @@ type FilesOptions struct {
 	Units bool
 	// Out is the output table: .csv, .parquet or .jsonl.
 	Out string
-	// Embeddings is an output file for features, .safetensors; empty for none.
-	Embeddings string
 	// Progress reports the number of finished files after every batch, from one goroutine; it
 	// may be nil.
 	Progress func(done, total int)
@@ -80,13 +78,8 @@ func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err e
 	if err := o.Check(); err != nil {
 		return s, err
 	}
-	for _, path := range []string{o.Out, o.Embeddings} {
-		if path == "" {
-			continue
-		}
-		if err := regular.FolderOf(path); err != nil { // before hours of work
-			return s, err
-		}
+	if err := regular.FolderOf(o.Out); err != nil { // before hours of work
+		return s, err
 	}
 	if err := SameKind(p.Decoding(), o.Boxes); err != nil {
 		return s, err
@@ -121,7 +114,7 @@ func (p *Predictor) Files(ctx context.Context, o FilesOptions) (s Summary, err e
 	if j.done == 0 && len(paths) == 0 && len(s.Paths) == 0 {
 		return s, fmt.Errorf("no files in %s", strings.Join(o.Images, ", "))
 	}
-	if err := j.write(o.Out, o.Embeddings, &s); err != nil {
+	if err := j.write(o.Out, &s); err != nil {
 		return s, err
 	}
 	if err := p.writeAll(o, &s, j); err != nil {
@@ -160,7 +153,7 @@ func (p *Predictor) writeAll(o FilesOptions, s *Summary, j *journal) (err error)
 // own returns whether a path is a file that is written or a ledger of labels.
 func (o FilesOptions) own() func(path string) bool {
 	own := map[string]bool{}
-	for _, path := range append(shard.Shard{}.Own(o.Out), o.Out, o.Embeddings, failedFile(o.Out), unitsFile(o.Out, "images"), unitsFile(o.Out, "events")) {
+	for _, path := range append(shard.Shard{}.Own(o.Out), o.Out, failedFile(o.Out), unitsFile(o.Out, "images"), unitsFile(o.Out, "events")) {
 		if abs, err := filepath.Abs(path); err == nil && path != "" {
 			own[abs] = true
 		}
@@ -181,8 +174,6 @@ func (o FilesOptions) Check() error {
 		return errors.New("no images are named")
 	case !slices.Contains(tableFormats, filepath.Ext(o.Out)):
 		return fmt.Errorf("table %q: want a name that ends in %s", o.Out, strings.Join(tableFormats, ", "))
-	case o.Embeddings != "" && filepath.Ext(o.Embeddings) != ".safetensors":
-		return fmt.Errorf("embeddings %q: want a name that ends in .safetensors", o.Embeddings)
 	}
 	return nil
 }
@@ -236,7 +227,7 @@ func (p *Predictor) predictBatch(b *filled, j *journal) error {
 	}
 	for i, path := range b.paths {
 		if b.failed[i] != nil {
-			if err := j.append(entry{Prediction: Prediction{Path: path}, Error: b.failed[i].Error()}, nil); err != nil {
+			if err := j.append(entry{Prediction: Prediction{Path: path}, Error: b.failed[i].Error()}); err != nil {
 				return err
 			}
 			continue
@@ -246,7 +237,7 @@ func (p *Predictor) predictBatch(b *filled, j *journal) error {
 		if j.events {
 			e.Out = v.Logits
 		}
-		if err := j.append(e, v.Features); err != nil {
+		if err := j.append(e); err != nil {
 			return err
 		}
 	}

@@ -33,7 +33,7 @@ func TestFilesLeaveForeignOnes(t *testing.T) {
 					continue // which is what a killed call may leave
 				}
 				put(t, file, []byte(text))
-				_, err := p.Files(t.Context(), predict.FilesOptions{Images: []string{dir}, Out: filepath.Join(out, "t.csv"), Embeddings: filepath.Join(out, "e.safetensors")})
+				_, err := p.Files(t.Context(), predict.FilesOptions{Images: []string{dir}, Out: filepath.Join(out, "t.csv")})
 				if err == nil || !strings.Contains(err.Error(), name) {
 					t.Errorf("%s, linked %v: error %v", name, linked, err)
 				}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/learner/embedding/shard"
 	"github.com/ledg-go/ledg/datasets"
-	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
 	"github.com/ledg-go/ledg/datasets/registers"
 )
 
@@ -25,14 +24,12 @@ type head struct {
 	Boxes *datasets.Boxes `json:"boxes,omitempty"`
 	// Gap is that of events, 0 for none.
 	Gap time.Duration `json:"gap,omitempty"`
-	// Features is the length of the features that are written, 0 for none.
-	Features int `json:"features"`
 	// Sets and Abstain are thresholds, nil for none.
 	Sets    *float64 `json:"sets,omitempty"`
 	Abstain *float64 `json:"abstain,omitempty"`
 }
 
-// entry is an item of a journal: a line of JSON, which the features follow as float32.
+// entry is an item of a journal, as JSON.
 type entry struct {
 	Prediction
 	// Raw is the path where it is not valid UTF-8, as names on the disk can be.
@@ -45,8 +42,6 @@ type entry struct {
 // journal is the open journal of a call, with the finished part.
 type journal struct {
 	*shard.Journal
-	// dim is the length of the features that are written, 0 for none.
-	dim  int
 	sets bool // there are prediction sets and abstentions
 	// events are to be predicted.
 	events bool
@@ -67,16 +62,13 @@ func openJournal(o FilesOptions, p *Predictor) (*journal, error) {
 	if p.Abstain != nil {
 		h.Abstain = &p.Abstain.Threshold
 	}
-	if o.Embeddings != "" {
-		h.Features = p.Model.Features
-	}
 	of, err := json.Marshal(h)
 	if err != nil {
 		return nil, err
 	}
-	j := &journal{dim: h.Features, sets: h.Sets != nil || h.Abstain != nil, events: o.Events != nil, seen: registers.SHA256()}
+	j := &journal{sets: h.Sets != nil || h.Abstain != nil, events: o.Events != nil, seen: registers.SHA256()}
 	j.Journal, err = shard.Open(shard.Shard{}.Journal(o.Out), shard.Record{Of: of}, func(item []byte, _ int64) error {
-		e, _, err := j.decode(item)
+		e, err := j.decode(item)
 		j.note(e)
 		return err
 	})
@@ -94,26 +86,18 @@ func (j *journal) note(e entry) {
 }
 
 // decode reads an item.
-func (j *journal) decode(item []byte) (e entry, features []byte, err error) {
-	line, features, _ := bytes.Cut(item, []byte("\n"))
-	if err := json.Unmarshal(line, &e); err != nil {
-		return e, nil, fmt.Errorf("file %d: %w", j.done, err)
+func (j *journal) decode(item []byte) (e entry, err error) {
+	if err := json.Unmarshal(item, &e); err != nil {
+		return e, fmt.Errorf("file %d: %w", j.done, err)
 	}
 	if e.Raw != nil {
 		e.Path = string(e.Raw)
 	}
-	want := 4 * j.dim
-	if e.Error != "" {
-		want = 0
-	}
-	if len(features) != want {
-		return e, nil, fmt.Errorf("%q has %d bytes of features, want %d", e.Path, len(features), want)
-	}
-	return e, features, nil
+	return e, nil
 }
 
-// append adds a file that is done, with its features if they are written.
-func (j *journal) append(e entry, features []float32) error {
+// append adds a file that is done.
+func (j *journal) append(e entry) error {
 	if !utf8.ValidString(e.Path) {
 		e.Raw = []byte(e.Path)
 	}
@@ -123,43 +107,36 @@ func (j *journal) append(e entry, features []float32) error {
 	if err := enc.Encode(e); err != nil {
 		return fmt.Errorf("%s: %w", e.Path, err)
 	}
-	item := b.Bytes()
-	if j.dim > 0 {
-		item = safetensors.AppendFloats(item, features)
-	}
 	j.note(e)
-	_, err := j.Append(item)
+	_, err := j.Append(b.Bytes())
 	return err
 }
 
 // each reads the entries from the beginning.
-func (j *journal) each(f func(e entry, features []byte) error) error {
+func (j *journal) each(f func(e entry) error) error {
 	return j.Each(func(item []byte, _ int64) error {
-		e, features, err := j.decode(item)
+		e, err := j.decode(item)
 		if err != nil {
 			return err
 		}
-		return f(e, features)
+		return f(e)
 	})
 }
 
 // images is each of the images that could be read.
-func (j *journal) images(f func(p Prediction, features []byte) error) error {
-	return j.each(func(e entry, features []byte) error {
+func (j *journal) images(f func(p Prediction) error) error {
+	return j.each(func(e entry) error {
 		if e.Error != "" {
 			return nil
 		}
-		return f(e.Prediction, features)
+		return f(e.Prediction)
 	})
 }
 
 // write writes the tables.
-func (j *journal) write(out, embeddings string, s *Summary) error {
+func (j *journal) write(out string, s *Summary) error {
 	s.Predicted, s.Failed = j.done-j.failed, j.failed
 	if err := writeTable(out, j, &s.New); err != nil {
-		return err
-	}
-	if err := writeEmbeddings(embeddings, j); err != nil {
 		return err
 	}
 	if j.failed > 0 {

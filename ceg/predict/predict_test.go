@@ -23,7 +23,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/predict"
 	"github.com/ledg-go/ledg/ceg/run"
 	"github.com/ledg-go/ledg/ceg/testing/fatal"
-	"github.com/ledg-go/ledg/datasets/arrays"
 )
 
 // trained is the directory of one run, in which the tests must not write.
@@ -209,7 +208,7 @@ func TestFiles(t *testing.T) {
 	out := t.TempDir()
 	var want []predict.Prediction
 	for _, ext := range []string{".csv", ".jsonl", ".parquet"} {
-		o := predict.FilesOptions{Images: []string{dir}, Out: filepath.Join(out, "p"+ext), Embeddings: filepath.Join(out, "e.safetensors")}
+		o := predict.FilesOptions{Images: []string{dir}, Out: filepath.Join(out, "p"+ext)}
 		s := fatal.Get(p.Files(t.Context(), o))(t)
 		if s.Predicted != 40 || s.Failed != len(bad) || s.Resumed != 0 {
 			t.Fatalf("%s: %+v", ext, s)
@@ -258,23 +257,6 @@ func TestFiles(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(out, "*.part*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
-
-	// The features equal the rows.
-	f := fatal.Get(arrays.Open(filepath.Join(out, "e.safetensors")))(t)
-	defer f.Close()
-	a := fatal.Get(f.Array("features"))(t)
-	rows, cols, err := a.Matrix()
-	if err != nil || rows != 40 || cols != p.Model.Features {
-		t.Fatalf("%d x %d (%v)", rows, cols, err)
-	}
-	m := fatal.Get(predict.Picture(want[39].Path))(t)
-	alone := fatal.Get(p.Images(m.ToImage()))(t)
-	fatal.If(t, arrays.Blocks(t.Context(), a, func(first int, block []float32) error {
-		if last := block[len(block)-cols:]; first+len(block)/cols == 40 && !reflect.DeepEqual(last, alone[0].Features) {
-			t.Errorf("the last row is %v, want %v", last, alone[0].Features)
-		}
-		return nil
-	}))
 }
 
 // A call that is stopped and made again ends with the bytes of one that is not.
@@ -282,9 +264,9 @@ func TestFilesGoesOn(t *testing.T) {
 	p := open(t, copied(t))
 	dir, _ := gallery(t, 300)
 	out := t.TempDir()
-	o := predict.FilesOptions{Images: []string{dir}, Out: filepath.Join(out, "whole.csv"), Embeddings: filepath.Join(out, "whole.safetensors")}
+	o := predict.FilesOptions{Images: []string{dir}, Out: filepath.Join(out, "whole.csv")}
 	fatal.Get(p.Files(t.Context(), o))(t)
-	o.Out, o.Embeddings = filepath.Join(out, "again.csv"), filepath.Join(out, "again.safetensors")
+	o.Out = filepath.Join(out, "again.csv")
 	enough := errors.New("enough")
 	ctx, stop := context.WithCancelCause(t.Context())
 	o.Progress = func(done, total int) {
@@ -310,7 +292,7 @@ func TestFilesGoesOn(t *testing.T) {
 	if s.Resumed == 0 || s.Predicted != 300 || s.Failed != 4 || s.Changed {
 		t.Errorf("%+v", s)
 	}
-	for _, name := range []string{".csv", ".failed.csv", ".safetensors"} {
+	for _, name := range []string{".csv", ".failed.csv"} {
 		if content(t, filepath.Join(out, "again"+name)) != content(t, filepath.Join(out, "whole"+name)) {
 			t.Errorf("%s differs from that of a call that was not stopped", name)
 		}
@@ -359,12 +341,9 @@ func TestFilesRefuses(t *testing.T) {
 	}{
 		{predict.FilesOptions{Out: "x.csv"}, "no images"},
 		{predict.FilesOptions{Images: []string{dir}, Out: "x.txt"}, ".csv, .parquet, .jsonl"},
-		{predict.FilesOptions{Images: []string{dir}, Out: "x.csv", Embeddings: "x.npy"}, "ends in .safetensors"},
-		{predict.FilesOptions{Images: []string{dir}, Out: "x.parquet", Embeddings: "./x.parquet"}, "ends in .safetensors"},
 		{predict.FilesOptions{Images: []string{dir}, Out: filepath.Join(dir, "x.csv")}, "no files in"},
 		{predict.FilesOptions{Images: []string{filepath.Join(dir, "none")}, Out: filepath.Join(dir, "x.csv")}, "no such file"},
 		{predict.FilesOptions{Images: []string{dir}, Out: filepath.Join(dir, "absent", "x.csv")}, "there is no folder " + filepath.Join(dir, "absent") + " to write x.csv into"},
-		{predict.FilesOptions{Images: []string{dir}, Out: filepath.Join(dir, "x.csv"), Embeddings: filepath.Join(dir, "absent", "x.safetensors")}, "there is no folder"},
 	} {
 		fatal.Says(t, fatal.Err(p.Files(t.Context(), c.o)), c.want)
 	}

@@ -26,7 +26,7 @@ var tableHead = []string{"path", "class", "probability", "second", "margin", "en
 // writeTable writes the predictions, and counts those that look new.
 func writeTable(path string, j *journal, looksNew *int) error {
 	each := func(f func(p Prediction) error) error {
-		return j.images(func(p Prediction, _ []byte) error {
+		return j.images(func(p Prediction) error {
 			if p.New() {
 				*looksNew++
 			}
@@ -94,7 +94,7 @@ func writeFailed(path string, j *journal, first *[]string) error {
 	return regular.WriteFile(path, func(w io.Writer) error {
 		rows := csv.NewWriter(w)
 		rows.Write([]string{"path", "reason"})
-		err := j.each(func(e entry, _ []byte) error {
+		err := j.each(func(e entry) error {
 			if e.Error == "" {
 				return nil
 			}

@@ -92,7 +92,7 @@ func (p *Predictor) units(o FilesOptions, s *Summary, j *journal) (images, event
 		n      int
 	}
 	sums := make(map[string]*sum)
-	err = j.each(func(e entry, _ []byte) error {
+	err = j.each(func(e entry) error {
 		path, box, _ := rgb.CutBox(e.Path)
 		u := image(path)
 		if e.Error != "" {

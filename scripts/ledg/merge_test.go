@@ -68,7 +68,7 @@ func TestShards(t *testing.T) {
 			"--backend", "go", "--quiet", "--out", out}, more...)
 	}
 	predict := func(out string, more ...string) []string {
-		return append([]string{"predict", "run", "--images", "images", "--embeddings", out + "-features.safetensors", "--backend", "go", "--quiet", "--out", out + ".csv"}, more...)
+		return append([]string{"predict", "run", "--images", "images", "--backend", "go", "--quiet", "--out", out + ".csv"}, more...)
 	}
 	ledg(embed("whole.safetensors")...)
 	ledg(predict("whole")...)
@@ -86,7 +86,6 @@ func TestShards(t *testing.T) {
 	}
 	same("f.safetensors", "whole.safetensors")
 	same("p.csv", "whole.csv")
-	same("p-features.safetensors", "whole-features.safetensors")
 
 	ledg(embed("q.safetensors", "--shard", "2/4")...)
 	zero, one, two := "f.safetensors.0-of-3", "f.safetensors.1-of-3", "f.safetensors.2-of-3"

@@ -25,9 +25,6 @@ import (
 	"github.com/ledg-go/ledg/datasets/sheet"
 )
 
-// outputFlags name the files that commands write.
-var outputFlags = []string{"out", "embeddings"}
-
 // ownFiles are the names of the files that ledg keeps in the folders of runs and sites, by one that
 // every such folder has.
 var ownFiles = map[string][]string{
@@ -46,7 +43,7 @@ func checkOutputs(cmd *cobra.Command, args []string) error {
 		if several, ok := f.Value.(pflag.SliceValue); ok {
 			list = several.GetSlice()
 		}
-		if slices.Contains(outputFlags, f.Name) {
+		if f.Name == "out" {
 			outputs["--"+f.Name] = list[0]
 		} else {
 			inputs = append(inputs, list...)

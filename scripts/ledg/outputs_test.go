@@ -30,7 +30,6 @@ func TestOutputs(t *testing.T) {
 		"predict run --images new --out run/Records.jsonl":                         "it is a file of run itself",
 		"predict run --images new --out site/predictions.csv":                      "it is a file of site itself",
 		"predict run --images new --out photos/labels.csv":                         "it is read by this command, or by a run that it names",
-		"predict run --images new --out x.csv --embeddings run/kept.safetensors":   "--embeddings run/kept.safetensors: it is a file of run itself",
 		"export run --out run/checkpoint.safetensors":                              "it is a file of run itself",
 		"embed --root photos --out run/features.safetensors":                       "it is a file of run itself",
 		"query --pool f.safetensors -n 3 --out f.safetensors":                      "it is read by this command",

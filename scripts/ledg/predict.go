@@ -66,7 +66,7 @@ Without a run, names alone predict, before anything is trained. ` + namesHelp + 
 distance, nearest and looks_new are empty then, as nothing was labelled.`,
 		Example: `  ledg predict runs/mine --images photos --out predictions.csv
   ledg predict runs/mine --images a.jpg b.png --out predictions.jsonl
-  ledg predict runs/mine --images photos --out p.parquet --embeddings features.safetensors
+  ledg predict runs/mine --images photos --out p.parquet
   ledg predict --net hf:OWNER/NAME --names auto --classes cat,dog --images photos --out p.csv`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if named.names == "" {
@@ -80,7 +80,7 @@ distance, nearest and looks_new are empty then, as nothing was labelled.`,
 			}
 			f.Images = append(f.Images, args...) // as a shell gives them for --images *.jpg
 			if err := f.Check(); err != nil {
-				return usagef("--out and --embeddings: %w", err)
+				return usagef("--out: %w", err)
 			}
 			var err error
 			if f.Boxes, err = box.boxes(); err != nil {
@@ -199,9 +199,6 @@ distance, nearest and looks_new are empty then, as nothing was labelled.`,
 			} else if p.Novelty == nil {
 				fmt.Fprintf(out, "no looks_new: it needs %d photos of the run's sites to compare with\n", audit.FewestForNovelty)
 			}
-			if f.Embeddings != "" {
-				fmt.Fprintf(out, "%s: features of %d numbers\n", f.Embeddings, p.Model.Features)
-			}
 			printFailed(out, s)
 			return nil
 		},
@@ -212,7 +209,6 @@ distance, nearest and looks_new are empty then, as nothing was labelled.`,
 	flags.StringArrayVar(&exports, "export", nil, "FORMAT=FILE of megadetector, timelapse, camtrap, wildlifeinsights; repeatable")
 	flags.DurationVar(&gap, "events", 0, "gap that ends an event of a folder's photos, such as 60s")
 	flags.StringVar(&f.Out, "out", "", "table to write: .csv, .parquet or .jsonl (required)")
-	flags.StringVar(&f.Embeddings, "embeddings", "", "file of features to write, .safetensors")
 	flags.Float64Var(&coverage, "sets", 0, "add prediction sets that contain the true class this often (sites only)")
 	flags.Float64Var(&abstain, "abstain", 0, "abstain on this fraction of the least confident images (sites only)")
 	bound(flags, "(0, 1)", "sets", "abstain")

@@ -65,7 +65,6 @@ func TestUseARun(t *testing.T) {
 	}
 	refuses("--out x.pt", "export", "run", "--out", "x.pt")
 	refuses("--out", "predict", "run", "--images", "images", "--out", "x.txt")
-	refuses("--embeddings", "predict", "run", "--images", "images", "--out", "x.csv", "--embeddings", "x.csv")
 	refuses("--input", "export", "run", "--out", "x.onnx", "--input", "int8")
 	refuses("--out x.pdf", "report", "run", "--out", "x.pdf")
 	refuses("one run", "figure", "reliability", "--dir", "run", "--out", "r.svg")
