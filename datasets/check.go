@@ -61,7 +61,6 @@ type GroupReport struct {
 	Crossing []string     `json:"crossing"`
 }
 
-// countGroups counts the groups of a data set.
 func countGroups(d *Dataset, t Truth) *GroupReport {
 	if d.Groups == nil {
 		return nil

@@ -68,7 +68,6 @@ func Missing(cell string) bool {
 	return false
 }
 
-// called returns the names of columns.
 func (c *Columns) called(columns []int) string {
 	names := make([]string, len(columns))
 	for i, k := range columns {

@@ -119,7 +119,6 @@ func ReadColumns(path string, names ColumnNames, also ...string) (*Columns, erro
 	return &c.Columns, nil
 }
 
-// begin reads the header.
 func (c *chooser) begin(head []string) error {
 	c.head = slices.Clone(head)
 	for i := range head {

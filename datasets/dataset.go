@@ -88,7 +88,6 @@ type Dataset struct {
 	index  map[string]int
 }
 
-// digest is a SHA-256 sum.
 type digest = [sha256.Size]byte
 
 // source gives the pixels of examples, and names their content.

@@ -49,7 +49,6 @@ type knownIndex struct {
 	index index
 }
 
-// remembered returns the index at path.
 func (s *fileSource) remembered(path string) index {
 	if k := s.known.Swap(nil); k != nil && k.path == path {
 		return k.index

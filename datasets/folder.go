@@ -131,7 +131,6 @@ type named struct {
 	where string // where it is specified; "" for the folder
 }
 
-// idsOf returns the IDs of entries.
 func idsOf(list []named) []string {
 	ids := make([]string, len(list))
 	for i, e := range list {

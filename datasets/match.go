@@ -280,7 +280,6 @@ func (n *Finder) spelled(i int, stem bool) string {
 	return id
 }
 
-// build builds the indices.
 func (n *Finder) build() {
 	if n.whole != nil {
 		return

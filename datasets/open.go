@@ -166,7 +166,6 @@ type GoneError struct{ Root string }
 
 func (e *GoneError) Error() string { return "root folder " + e.Root + ": no such file or directory" }
 
-// Unwrap returns fs.ErrNotExist.
 func (e *GoneError) Unwrap() error { return fs.ErrNotExist }
 
 // folderPath makes the path of an existing folder absolute.

@@ -287,7 +287,6 @@ func writeAligned(b *strings.Builder, rows [][]string) {
 	}
 }
 
-// writeFiles lists files with their reasons.
 func writeFiles(b *strings.Builder, files []Skipped, one, many string) {
 	var lines []string
 	for _, f := range files {

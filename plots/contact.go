@@ -151,7 +151,6 @@ func (s sheet) corner(i int) (x, y vg.Length) {
 	return vg.Length(i%s.columns) * (s.side + sheetGap), vg.Length(i/s.columns) * s.pitch()
 }
 
-// Plot implements plot.Plotter.
 func (s sheet) Plot(c vgdraw.Canvas, _ *plot.Plot) {
 	c.DrawImage(c.Rectangle, s.picture(c.Size()))
 	for i, tile := range s.tiles {

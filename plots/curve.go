@@ -154,7 +154,6 @@ func (l *looks) meet(curves []Curve) {
 	}
 }
 
-// taken reports whether a name has the place.
 func (l *looks) taken(place int) bool {
 	for _, p := range l.places {
 		if p == place {
@@ -183,7 +182,6 @@ func (l *looks) nearest(place int) int {
 	return place
 }
 
-// take gives a name a place.
 func (l *looks) take(name string, place int) {
 	if l.places == nil {
 		l.places, l.dashOf, l.shapeOf = map[string]int{}, map[string]int{}, map[string]shape{}
@@ -327,7 +325,6 @@ func (b band) Plot(c draw.Canvas, p *plot.Plot) {
 	flush()
 }
 
-// Plot implements plot.Plotter.
 func (d drawn) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	pts := make([]vg.Point, len(d.x))
@@ -389,7 +386,6 @@ func (a queried) draw(c *draw.Canvas, at vg.Point) {
 	c.Fill(circle.path(at, 1.4*a.theme.mark()))
 }
 
-// Thumbnail implements plot.Thumbnailer.
 func (a queried) Thumbnail(c *draw.Canvas) { a.draw(c, c.Center()) }
 
 // marker has a thin edge in the background's colour, so that the markers of crossing curves stay
@@ -404,7 +400,6 @@ func (d drawn) marker(c *draw.Canvas, at vg.Point) {
 	c.Fill(d.look.shape.path(at, 2*d.theme.mark()))
 }
 
-// Thumbnail implements plot.Thumbnailer.
 func (d drawn) Thumbnail(c *draw.Canvas) {
 	stroke(d.look.line).Thumbnail(c)
 	if d.markers {
@@ -418,7 +413,6 @@ type level struct {
 	line draw.LineStyle
 }
 
-// Plot implements plot.Plotter.
 func (l level) Plot(c draw.Canvas, p *plot.Plot) {
 	_, y := p.Transforms(&c)
 	if at := y(l.y); at >= c.Min.Y && at <= c.Max.Y {
@@ -433,7 +427,6 @@ type gridLines struct {
 	vertical   bool
 }
 
-// Plot implements plot.Plotter.
 func (g gridLines) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	if g.horizontal {

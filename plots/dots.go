@@ -137,7 +137,6 @@ func folded(sty draw.TextStyle, name string, width vg.Length) string {
 // dotted is the mean of runs with its band as a bar, beside the runs.
 type dotted drawn
 
-// Plot implements plot.Plotter.
 func (d dotted) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	at := x(d.x[0])
@@ -157,5 +156,4 @@ func (d dotted) Plot(c draw.Canvas, p *plot.Plot) {
 	drawn(d).marker(&c, vg.Point{X: at, Y: y(d.mean[0])})
 }
 
-// Thumbnail implements plot.Thumbnailer.
 func (d dotted) Thumbnail(c *draw.Canvas) { drawn(d).marker(c, c.Center()) }

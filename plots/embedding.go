@@ -165,7 +165,6 @@ func (t Theme) frame() *plot.Plot {
 // border is a line around the data area.
 type border struct{ line draw.LineStyle }
 
-// Plot implements plot.Plotter.
 func (b border) Plot(c draw.Canvas, _ *plot.Plot) {
 	r := c.Rectangle
 	c.StrokeLines(b.line, []vg.Point{r.Min, {X: r.Min.X, Y: r.Max.Y}, r.Max, {X: r.Max.X, Y: r.Min.Y}, r.Min, {X: r.Min.X, Y: r.Max.Y}})
@@ -211,7 +210,6 @@ func (s scatter) setRanges(p *plot.Plot) (aspect float64) {
 // on top of all others and a file has few paths.
 const layers = 16
 
-// Plot implements plot.Plotter.
 func (s scatter) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	at := func(i int) vg.Point { return vg.Point{X: x(s.points[i][0]), Y: y(s.points[i][1])} }
@@ -248,7 +246,6 @@ type named struct {
 	names []string
 }
 
-// Plot implements plot.Plotter.
 func (s named) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	sty := s.theme.bold(s.theme.NoteSize, s.theme.Ink)
@@ -288,7 +285,6 @@ type ring struct {
 	color color.Color
 }
 
-// Thumbnail implements plot.Thumbnailer.
 func (r ring) Thumbnail(c *draw.Canvas) {
 	c.SetLineStyle(draw.LineStyle{Color: r.color, Width: 1})
 	c.Stroke(r.shape.path(c.Center(), 2.4))
@@ -315,7 +311,6 @@ func (x cross) draw(c *draw.Canvas) {
 	}
 }
 
-// Thumbnail implements plot.Thumbnailer.
 func (x cross) Thumbnail(c *draw.Canvas) {
 	x.at = c.Center()
 	x.draw(c)

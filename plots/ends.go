@@ -48,7 +48,6 @@ func (e ends) GlyphBoxes(p *plot.Plot) (boxes []plot.GlyphBox) {
 	return boxes
 }
 
-// Plot implements plot.Plotter.
 func (e ends) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	type label struct {
@@ -102,7 +101,6 @@ func (e endBars) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	return []plot.GlyphBox{{X: 1, Y: 0.5, Rectangle: vg.Rectangle{Max: vg.Point{X: endBarGap * vg.Length(len(e)+1)}}}}
 }
 
-// Plot implements plot.Plotter.
 func (e endBars) Plot(c draw.Canvas, p *plot.Plot) {
 	_, y := p.Transforms(&c)
 	for i, d := range e {
@@ -140,7 +138,6 @@ func (o open) draw(c *draw.Canvas, at vg.Point) {
 	c.Stroke(o.shape.path(at, 2.6*o.theme.mark()))
 }
 
-// Plot implements plot.Plotter.
 func (o open) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	for _, pt := range o.points {
@@ -148,5 +145,4 @@ func (o open) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// Thumbnail implements plot.Thumbnailer.
 func (o open) Thumbnail(c *draw.Canvas) { o.draw(c, c.Center()) }

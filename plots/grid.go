@@ -388,7 +388,6 @@ func (g *Grid) drawNote(c draw.Canvas, x, y vg.Length) {
 	}
 }
 
-// fill paints a rectangle.
 func fill(c draw.Canvas, col color.Color, r vg.Rectangle) {
 	c.SetColor(col)
 	c.Fill(r.Path())

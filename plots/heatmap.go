@@ -179,7 +179,6 @@ func indexTicks(values []float64) plot.ConstantTicks {
 	return out
 }
 
-// Plot implements plot.Plotter.
 func (m cells) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	const seam = 0.4

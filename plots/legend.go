@@ -50,7 +50,6 @@ func (g *Grid) breakRows(entries []Entry, width vg.Length) [][]Entry {
 	return rows
 }
 
-// thumbWidth is the width of an entry's picture.
 func (g *Grid) thumbWidth(e Entry) vg.Length {
 	if e.Width > 0 {
 		return e.Width
@@ -157,7 +156,6 @@ type swatch struct {
 	outline draw.LineStyle
 }
 
-// Thumbnail implements plot.Thumbnailer.
 func (s swatch) Thumbnail(c *draw.Canvas) {
 	r := vg.Rectangle{Min: vg.Point{X: c.Min.X + 2, Y: c.Center().Y - 3}, Max: vg.Point{X: c.Max.X - 2, Y: c.Center().Y + 3}}
 	if s.fill != nil {
@@ -171,7 +169,6 @@ func (s swatch) Thumbnail(c *draw.Canvas) {
 // stroke is a horizontal line in a legend.
 type stroke draw.LineStyle
 
-// Thumbnail implements plot.Thumbnailer.
 func (s stroke) Thumbnail(c *draw.Canvas) {
 	c.StrokeLine2(draw.LineStyle(s), c.Min.X, c.Center().Y, c.Max.X, c.Center().Y)
 }
@@ -183,7 +180,6 @@ type dot struct {
 	radius vg.Length
 }
 
-// Thumbnail implements plot.Thumbnailer.
 func (d dot) Thumbnail(c *draw.Canvas) {
 	c.SetColor(d.color)
 	c.Fill(d.shape.path(c.Center(), d.radius))

@@ -166,7 +166,6 @@ func (l lines) setRanges(p *plot.Plot, all []drawn) {
 // wholeTicks are at most eight whole numbers.
 type wholeTicks struct{}
 
-// Ticks implements plot.Ticker.
 func (wholeTicks) Ticks(lo, hi float64) (ticks []plot.Tick) {
 	step := 1.0
 	for next := []float64{2, 2.5, 2}; (hi-lo)/step > 8; next = append(next[1:], next[0]) { // 1, 2, 5, 10, ...
@@ -184,7 +183,6 @@ type spaced struct {
 	axis plot.Axis
 }
 
-// Ticks implements plot.Ticker.
 func (s spaced) Ticks(lo, hi float64) []plot.Tick {
 	const closest = 0.09 // of the axis
 	out := slices.Clone(s.all)
@@ -206,13 +204,11 @@ type upright struct {
 	line draw.LineStyle
 }
 
-// Plot implements plot.Plotter.
 func (u upright) Plot(c draw.Canvas, p *plot.Plot) {
 	x, _ := p.Transforms(&c)
 	c.StrokeLine2(u.line, x(u.x), c.Min.Y, x(u.x), c.Max.Y)
 }
 
-// Thumbnail implements plot.Thumbnailer.
 func (u upright) Thumbnail(c *draw.Canvas) {
 	c.StrokeLine2(u.line, c.Center().X, c.Center().Y-vg.Length(4), c.Center().X, c.Center().Y+vg.Length(4))
 }

@@ -43,7 +43,6 @@ func mix(a, b color.Color, f float64) color.Color {
 	return color.RGBA{R: part(ar, br), G: part(ag, bg), B: part(ab, bb), A: 0xFF}
 }
 
-// fade returns c with an opacity in [0, 1].
 func fade(c color.Color, opacity float64) color.Color {
 	r, g, b, _ := c.RGBA()
 	return color.NRGBA{R: uint8(r >> 8), G: uint8(g >> 8), B: uint8(b >> 8), A: uint8(math.Round(255 * opacity))}

@@ -18,7 +18,6 @@ import (
 // come out too dark, and draws images upside down.
 type pdfCanvas struct{ vg.Canvas }
 
-// SetColor implements vg.Canvas.
 func (c pdfCanvas) SetColor(col color.Color) {
 	if col == nil {
 		col = color.Black
@@ -65,7 +64,6 @@ func asciiOf(whole *opentype.Font) *opentype.Font {
 	return known.(*opentype.Font)
 }
 
-// DrawImage implements vg.Canvas.
 func (c pdfCanvas) DrawImage(r vg.Rectangle, img image.Image) {
 	b := img.Bounds()
 	flipped := image.NewRGBA(image.Rect(0, 0, b.Dx(), b.Dy()))

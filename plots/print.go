@@ -50,7 +50,6 @@ func (t Theme) WithFontSize(points float64) Theme {
 	return t
 }
 
-// face returns the font of the theme's texts.
 func (t Theme) face(size vg.Length) font.Font {
 	switch t.Family {
 	case "", "Sans", "Serif", "Mono":

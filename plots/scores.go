@@ -87,7 +87,6 @@ type rug struct {
 	line   draw.LineStyle
 }
 
-// Plot implements plot.Plotter.
 func (r rug) Plot(c draw.Canvas, p *plot.Plot) {
 	x, _ := p.Transforms(&c)
 	for _, v := range r.values {
@@ -141,7 +140,6 @@ type histogram struct {
 	style         histogramStyle
 }
 
-// Plot implements plot.Plotter.
 func (h histogram) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	// One outline for every stretch of bins that are not empty.

@@ -40,7 +40,6 @@ func spans(line string) (list []span) {
 	}
 }
 
-// font returns the font of a span.
 func (p span) font(f font.Font) font.Font {
 	if p.low {
 		f.Size *= subscriptSize
@@ -48,7 +47,6 @@ func (p span) font(f font.Font) font.Font {
 	return f
 }
 
-// Box implements text.Handler.
 func (s subscripts) Box(line string, f font.Font) (width, height, depth vg.Length) {
 	_, height, depth = s.Handler.Box("", f)
 	for _, p := range spans(line) {
@@ -58,7 +56,6 @@ func (s subscripts) Box(line string, f font.Font) (width, height, depth vg.Lengt
 	return width, height, depth
 }
 
-// Draw implements text.Handler.
 func (s subscripts) Draw(c vg.Canvas, txt string, sty text.Style, at vg.Point) {
 	if !strings.Contains(txt, "_{") {
 		s.Handler.Draw(c, txt, sty, at)

@@ -39,7 +39,6 @@ var alike = map[string]string{
 	"Liberation Sans": "Arial, sans-serif", "Liberation Serif": "'Times New Roman', serif", "Liberation Mono": "'Courier New', monospace",
 }
 
-// FillString implements vg.Canvas.
 func (c *svgText) FillString(f font.Face, at vg.Point, s string) {
 	i := slices.IndexFunc(c.faces, func(u usedFace) bool { return u.face.Face == f.Face && u.face.Font.Weight == f.Font.Weight })
 	if i < 0 {
@@ -54,7 +53,6 @@ func (c *svgText) FillString(f font.Face, at vg.Point, s string) {
 	c.Canvas.FillString(f, at, s)
 }
 
-// WriteTo implements io.WriterTo.
 func (c *svgText) WriteTo(w io.Writer) (int64, error) {
 	var b bytes.Buffer
 	if _, err := c.Canvas.WriteTo(&b); err != nil {

@@ -13,7 +13,6 @@ import (
 // power of ten.
 type ticks struct{ n int }
 
-// Ticks implements plot.Ticker.
 func (t ticks) Ticks(lo, hi float64) []plot.Tick {
 	step := roundStep((hi - lo) / float64(t.n))
 	decimals := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
@@ -40,7 +39,6 @@ type apart struct {
 	marker plot.Ticker
 }
 
-// Ticks implements plot.Ticker.
 func (a apart) Ticks(lo, hi float64) []plot.Tick {
 	list := a.marker.Ticks(lo, hi)
 	if round, ok := a.marker.(ticks); ok {

@@ -24,10 +24,8 @@ type BADGE struct {
 	TieSeed uint64
 }
 
-// Name returns "badge".
 func (BADGE) Name() string { return "badge" }
 
-// Needs returns [Features] and [ClassProbs].
 func (BADGE) Needs() Arrays { return Features | ClassProbs }
 
 // Query returns n candidates in selection order.

@@ -39,7 +39,6 @@ func NewScores(n int) Scores {
 	return Scores{Su: part(0), Sr: part(1), Sd: part(2), KeyU: part(3), KeyR: part(4)}
 }
 
-// Name returns "ceg".
 func (CEG) Name() string { return "ceg" }
 
 // Needs returns all arrays but the domains of the candidates.

@@ -14,10 +14,8 @@ import (
 // the smallest R; labels of an exhausted domain go to the others.
 type BalancedCEG struct{ CEG }
 
-// Name returns "ceg-balanced".
 func (BalancedCEG) Name() string { return "ceg-balanced" }
 
-// Needs returns the arrays of [CEG] and the domains of the candidates.
 func (s BalancedCEG) Needs() Arrays { return s.CEG.Needs() | Domains }
 
 // Query returns n candidates, those with the smallest R first.

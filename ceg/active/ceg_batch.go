@@ -14,7 +14,6 @@ import (
 // picked sample, with S_d = 0, stays in the ranking.
 type BatchCEG struct{ CEG }
 
-// Name returns "ceg-batch".
 func (BatchCEG) Name() string { return "ceg-batch" }
 
 // Query returns n candidates with their scores at the time of the pick.

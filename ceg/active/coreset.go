@@ -16,7 +16,6 @@ type CoreSet struct {
 	TieSeed uint64
 }
 
-// Name returns "coreset".
 func (CoreSet) Name() string { return "coreset" }
 
 // Needs returns [Features] and [LabelledFeatures]; the latter may have no rows.

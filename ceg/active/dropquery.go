@@ -27,10 +27,8 @@ const (
 	dropCandidates = 25 // for each queried label
 )
 
-// Name returns "dropquery".
 func (DropQuery) Name() string { return "dropquery" }
 
-// Needs returns [Features], [LabelledFeatures] and [LabelledClasses].
 func (DropQuery) Needs() Arrays { return Features | LabelledFeatures | LabelledClasses }
 
 // Query returns n candidates. The score of each is the size of its cluster, 0 for a random one.

@@ -38,7 +38,6 @@ func (h outputs) row(dst []float64, i int) []float64 {
 	return dst
 }
 
-// probs returns the probabilities of all candidates.
 func (h outputs) probs() Matrix {
 	if !h.logits {
 		return h.Matrix

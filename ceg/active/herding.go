@@ -26,7 +26,6 @@ type MaxHerding struct {
 // maxHerded is the largest number of candidates that [MaxHerding] and [UHerding] consider.
 const maxHerded = 20_000
 
-// Name returns "maxherding".
 func (MaxHerding) Name() string { return "maxherding" }
 
 // Needs returns [Features] and [LabelledFeatures]; the latter may have no rows.

@@ -20,10 +20,8 @@ type KMeans struct {
 	TieSeed uint64
 }
 
-// Name returns "kmeans".
 func (KMeans) Name() string { return "kmeans" }
 
-// Needs returns [Features].
 func (KMeans) Needs() Arrays { return Features }
 
 // Query returns n candidates. The score of each is the size of its cluster.

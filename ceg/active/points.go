@@ -57,7 +57,6 @@ func unitPoints(list ...Matrix) points {
 	return asPoints(all)
 }
 
-// rows returns some of the points.
 func (p points) rows(index []int) points {
 	q := points{cluster.SelectRows(p.Matrix, index), make([]float64, len(index))}
 	for k, i := range index {

@@ -25,7 +25,6 @@ func (s Probability) Name() string {
 	return []string{"entropy", "bvsb", "confidence"}[s.Measure]
 }
 
-// Needs returns [ClassProbs].
 func (Probability) Needs() Arrays { return ClassProbs }
 
 // Score returns the score of a candidate from its class logits, and a key that sorts like the

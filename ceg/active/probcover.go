@@ -35,7 +35,6 @@ const (
 	radiiTried = 6
 )
 
-// Name returns "probcover".
 func (ProbCover) Name() string { return "probcover" }
 
 // Needs returns [Features] and [LabelledFeatures]; the latter may have no rows.

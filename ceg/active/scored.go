@@ -43,10 +43,8 @@ func NewScored(name string, score func(v View) []float64) (s Scored, err error) 
 	return s, nil
 }
 
-// Name returns the strategy's name.
 func (s Scored) Name() string { return s.Called }
 
-// Needs returns the arrays that the function reads.
 func (s Scored) Needs() Arrays { return s.Reads }
 
 // Query returns the n candidates with the highest scores.
@@ -190,7 +188,6 @@ func (v View) Labelled() (features [][]float32, classes, domains []int) {
 	return rowsOf(c.LabelledFeatures), append([]int(nil), c.LabelledClasses...), append([]int(nil), c.LabelledDomains...)
 }
 
-// rowsOf returns the rows of a matrix.
 func rowsOf(m Matrix) [][]float32 {
 	rows := make([][]float32, m.Rows)
 	for i := range rows {

@@ -56,7 +56,6 @@ func IDs(picks []Pick) []string {
 	return ids
 }
 
-// failed names the strategy in an error.
 func failed(s Strategy, err error) error { return fmt.Errorf("%s: %w", s.Name(), err) }
 
 // errNoStream is for strategies that draw.

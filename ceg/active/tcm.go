@@ -14,7 +14,6 @@ type TCM struct {
 // typicalRounds is for how many rounds TCM begins with TypiClust.
 const typicalRounds = 3
 
-// Name returns "tcm".
 func (TCM) Name() string { return "tcm" }
 
 // Needs returns [Features], [LabelledFeatures] and [ClassProbs]; LabelledFeatures may have no

@@ -12,7 +12,6 @@ type Ties struct {
 	IDs  []string
 }
 
-// of returns the ties of some rows.
 func (t Ties) of(rows []int) Ties { return Ties{t.Seed, take(t.IDs, rows)} }
 
 // sort puts rows into the order of ties.

@@ -31,7 +31,6 @@ const (
 	typicalMembers     = 1 << 13
 )
 
-// Name returns "typiclust".
 func (TypiClust) Name() string { return "typiclust" }
 
 // Needs returns [Features] and [LabelledFeatures]; the latter may have no rows.
@@ -154,7 +153,6 @@ func (t *typical) nextCluster() int {
 	panic("active: more picks than candidates")
 }
 
-// standing returns the members that stand for a cluster.
 func (t *typical) standing(members []int) []int {
 	if len(members) <= typicalMembers || t.place == nil {
 		return members

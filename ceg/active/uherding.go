@@ -183,7 +183,6 @@ func heldOutTemperature(features Matrix, classes []int, classN int) (float64, er
 	return t, nil
 }
 
-// firstRows returns the first rows of a matrix.
 func firstRows(m Matrix, n int) Matrix {
 	m.Rows, m.Data = n, m.Data[:n*m.Cols]
 	return m

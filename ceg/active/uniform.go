@@ -5,10 +5,8 @@ import "math/rand/v2"
 // Uniform selects candidates uniformly at random; every order is equally likely.
 type Uniform struct{}
 
-// Name returns "uniform".
 func (Uniform) Name() string { return "uniform" }
 
-// Needs returns none.
 func (Uniform) Needs() Arrays { return 0 }
 
 // Query draws n candidates from r without replacement.

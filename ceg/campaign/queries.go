@@ -87,7 +87,6 @@ func (d *Queries) Round(round, n int, choose func(n int, may func(id string) boo
 // place is a query followed by its successive replacements.
 type place []labels.Image
 
-// places returns the places of a round, in query order.
 func (d *Queries) places(round int) (list []place) {
 	var queried []labels.Image
 	d.Ledger.View(func(s *labels.State) {
@@ -129,7 +128,6 @@ func (d *Queries) places(round int) (list []place) {
 	return list
 }
 
-// awaiting returns the error with the open queries.
 func (d *Queries) awaiting(round int, places []place) error {
 	a := &Awaiting{Ledger: d.Ledger.Path(), Round: round, Of: len(places)}
 	for _, p := range places {
@@ -214,7 +212,6 @@ func (d *Queries) taken(round int) func(string) bool {
 	}
 }
 
-// labelled returns the labels of places.
 func labelled(places []place) (list []Labelled) {
 	for _, p := range places {
 		for _, v := range p {

@@ -18,7 +18,6 @@ func (d *draft) info() datasets.Info {
 	return info
 }
 
-// objective returns the facts of the objective.
 func (d *draft) objective() Objective {
 	o, _ := LookupObjective(d.Generalization.Objective)
 	return o

@@ -29,7 +29,6 @@ func Lookup(name string) (Setting, error) {
 	return Setting{}, Errorf(name, "no such setting; there are %s", strings.Join(around(name), ", "))
 }
 
-// short lists the shorter names of a setting.
 func (s Setting) short() (list []string) {
 	if s.Flag != "" {
 		list = append(list, s.Flag)

@@ -186,7 +186,6 @@ func LookupObjective(name string) (o Objective, ok bool) {
 	return list[i], true
 }
 
-// objectiveNames lists the names of Objectives.
 func objectiveNames() []string {
 	var names []string
 	for _, o := range Objectives() {

@@ -50,7 +50,6 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Path + ": " + e.Err.Error() }
 
-// Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Errorf returns an *Error about a setting.
@@ -234,7 +233,6 @@ func (d *draft) contradictions() error {
 	return nil
 }
 
-// field returns the setting's field of a config.
 func (s Setting) field(c *Config) reflect.Value {
 	index, ok := fieldIndices.Load(s.Path)
 	if !ok {
@@ -318,7 +316,6 @@ var weightsType = reflect.TypeFor[*Weights]()
 // isZero reports whether a value is the word for the empty one.
 func (s Setting) isZero(value any) bool { return s.Zero != "" && fmt.Sprint(value) == s.Zero }
 
-// set gives the setting a value of its type.
 func (s Setting) set(c *Config, value any) error {
 	field := s.field(c)
 	if s.isZero(value) {
@@ -359,7 +356,6 @@ func (s Setting) set(c *Config, value any) error {
 	return nil
 }
 
-// kind names the kind of a type.
 func (s Setting) kind(t reflect.Type) string {
 	switch {
 	case t == weightsType:

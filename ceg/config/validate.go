@@ -54,7 +54,6 @@ func CheckRange(v float64, interval string) error {
 	return nil
 }
 
-// within reports whether a number is in an interval.
 func within(v float64, interval string) bool {
 	low, high := bounds(interval)
 	return (v > low || v == low && interval[0] == '[') && (v < high || v == high && strings.HasSuffix(interval, "]"))

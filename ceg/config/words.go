@@ -277,10 +277,8 @@ func (p Precision) String() string {
 	return string(p)
 }
 
-// MarshalText is String.
 func (p Precision) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
-// UnmarshalText parses the text of a precision.
 func (p *Precision) UnmarshalText(text []byte) error {
 	for _, q := range Precisions() {
 		if string(text) == q.String() {
@@ -303,7 +301,6 @@ const (
 	FreezeNorm Freeze = "norm"
 )
 
-// check reports an invalid word.
 func (f Freeze) check() error {
 	if n, err := strconv.Atoi(string(f)); f != "" && f != FreezeBackbone && f != FreezeNorm && (err != nil || n < 1 || strconv.Itoa(n) != string(f)) {
 		return Errorf("network.freeze", "%q, want %s, %s or a number of stages", f, FreezeBackbone, FreezeNorm)

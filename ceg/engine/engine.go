@@ -119,7 +119,6 @@ func (w Work) openBackend(spec string, s search) (Backend, error) {
 	return r.openBackend(s)
 }
 
-// openBackend opens the requested backend.
 func (r request) openBackend(s search) (b Backend, err error) {
 	switch r.kind {
 	case kindAuto:

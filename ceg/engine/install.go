@@ -55,7 +55,6 @@ func thisWheel() (w runtimeWheel, ok bool) {
 	return w, ok
 }
 
-// file is the package's wheel.
 func (w runtimeWheel) file() fetch.File {
 	return fetch.File{
 		URL:  "https://files.pythonhosted.org/packages/" + w.folder + "/onnxruntime-" + runtimeVersion + "-cp312-cp312-" + w.platform + ".whl",

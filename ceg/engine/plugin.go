@@ -93,7 +93,6 @@ func unloadable(path string) error {
 	return nil
 }
 
-// pluginName derives a plugin's name from its path.
 func pluginName(path string) string {
 	file := filepath.Base(path)
 	if strings.HasPrefix(strings.TrimPrefix(file, "lib"), RuntimeName) {

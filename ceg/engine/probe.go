@@ -34,7 +34,6 @@ type Device struct {
 	MemoryBytes int64 `json:"memory_bytes,omitempty"`
 }
 
-// deviceNames returns the devices' names.
 func (f finding) deviceNames() []string {
 	names := make([]string, len(f.Devices))
 	for i, d := range f.Devices {

@@ -58,7 +58,6 @@ type SpecError struct {
 
 func (e *SpecError) Error() string { return fmt.Sprintf("%s %q: %v", e.Origin, e.Spec, e.Err) }
 
-// Unwrap returns Err.
 func (e *SpecError) Unwrap() error { return e.Err }
 
 // resolve parses spec. The empty spec and "auto" yield to the environment variable GOMLX_BACKEND where it is set.

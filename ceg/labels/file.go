@@ -146,7 +146,6 @@ func (l *Ledger) restore() error {
 	return syncFolder(filepath.Dir(l.path))
 }
 
-// note adds to the notes.
 func (l *Ledger) note(format string, args ...any) {
 	l.notes = append(l.notes, fmt.Sprintf(format, args...))
 	if l.noted != nil {

@@ -21,7 +21,6 @@ type record struct {
 	undone  bool
 }
 
-// is reports whether the record is of one of the kinds.
 func (r *record) is(list ...Kind) bool { return slices.Contains(list, kinds[r.kind]) }
 
 // names numbers strings in order of first occurrence. "" is 0.

@@ -39,7 +39,6 @@ var statusNames = [statusCount]string{"unasked", "open", "labelled", "unsure", "
 // String returns the status as a word.
 func (s Status) String() string { return statusNames[s] }
 
-// MarshalText returns String.
 func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // State is the result of a ledger's events. The state of a [Ledger] is valid only within View

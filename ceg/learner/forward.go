@@ -22,7 +22,6 @@ type network struct {
 	rests *network
 }
 
-// network describes a net.
 func (l *Learner) network(n objective.Net) (*network, error) {
 	net := &network{Net: n}
 	if n.Backbone.Layers == nil {

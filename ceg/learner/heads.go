@@ -22,7 +22,6 @@ func (n *network) resting(backbone nets.Backbone) *network {
 	return &r
 }
 
-// net returns a net by name as it is in the step's stage.
 func (c *stepGraph) net(name string) *network {
 	n := c.l.net(name)
 	if c.stage.Heads {

@@ -133,7 +133,6 @@ func (l *Learner) copies(weights [][]float32) {
 	}
 }
 
-// net returns a net by name.
 func (l *Learner) net(name string) *network {
 	for _, n := range l.nets {
 		if n.Name == name {

@@ -98,7 +98,6 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// computed is the network that is computed.
 func (o Options) computed() nets.Backbone {
 	if o.Back.Layers != nil {
 		return o.Back

@@ -135,7 +135,6 @@ func (l *Learner) keep(s *step, out []*tensors.Tensor) Outcome {
 	return o
 }
 
-// step returns the compiled step of a stage.
 func (l *Learner) step(stage Stage) (*step, error) {
 	if s := l.steps[stage]; s != nil {
 		return s, nil
@@ -149,7 +148,6 @@ func (l *Learner) step(stage Stage) (*step, error) {
 	return s, nil
 }
 
-// compile compiles the step as one graph.
 func (s *step) compile() error {
 	l := s.l
 	s.exec = graph.MustNewExec(l.backend.Compute, s.graph).WithName("step")

@@ -17,13 +17,10 @@ type heads struct {
 	param func(name string) *Node
 }
 
-// Dims implements objective.Heads.
 func (h heads) Dims() objective.Dims { return h.l.Dims() }
 
-// Param implements objective.Heads.
 func (h heads) Param(name string) *Node { return h.param(name) }
 
-// Head implements objective.Heads.
 func (h heads) Head(name string, features *Node) *Node {
 	params := map[string]*Node{}
 	var linear nets.Layer = nets.Linear
@@ -147,7 +144,6 @@ func (c *stepGraph) Scalar(name string) *Node {
 // at returns a number of the vector of rates and scalars.
 func (c *stepGraph) at(i int) *Node { return Reshape(Slice(c.now, AxisElem(i))) }
 
-// rate returns a learning rate.
 func (c *stepGraph) rate(r objective.Rate) *Node {
 	if c.rates[r] == nil {
 		c.rates[r] = c.at(int(r))

@@ -74,7 +74,6 @@ func (f *bufferCache) release(u deviceArray) {
 	f.free[u.key] = append(f.free[u.key], u)
 }
 
-// close frees the cached buffers.
 func (f *bufferCache) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -138,7 +138,6 @@ func (f function) ONNX(string) (ONNX, error) {
 	return ONNX{}, fmt.Errorf("network %s is a graph function, which has no ONNX form: export its weights as .safetensors, or register it as layers (nets.Register)", f.name)
 }
 
-// Build implements Graph.
 func (f function) Build(params map[string]*graph.Node, passes []Pass, _ bool) Features {
 	return Joined(params, slices.Sorted(maps.Keys(params)), passes, func(x *graph.Node) (features, maps *graph.Node) {
 		return f.output(&Scope{Width: f.width, nodes: params}, x)

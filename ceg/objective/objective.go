@@ -282,7 +282,6 @@ func (f ClassifierFunc) Logits(h Heads, features *Node) *Node { return f(h, feat
 // the heads' names.
 type Experts func(d Dims) []string
 
-// Logits implements Classifier.
 func (e Experts) Logits(h Heads, features *Node) *Node {
 	var sum *Node
 	names := e(h.Dims())
@@ -299,7 +298,6 @@ type Cosine struct {
 	Temperature float64
 }
 
-// Logits implements Classifier.
 func (c Cosine) Logits(h Heads, features *Node) *Node {
 	return c.of(features, h.Param(c.Param))
 }

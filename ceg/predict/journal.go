@@ -133,7 +133,6 @@ func (j *journal) images(f func(p Prediction) error) error {
 	})
 }
 
-// write writes the tables.
 func (j *journal) write(out string, s *Summary) error {
 	s.Predicted, s.Failed = j.done-j.failed, j.failed
 	if err := writeTable(out, j, &s.New); err != nil {

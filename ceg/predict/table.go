@@ -23,7 +23,6 @@ import (
 
 var tableHead = []string{"path", "class", "probability", "second", "margin", "entropy", "distance", "nearest", "looks_new", "calibrated"}
 
-// writeTable writes the predictions, and counts those that look new.
 func writeTable(path string, j *journal, looksNew *int) error {
 	each := func(f func(p Prediction) error) error {
 		return j.images(func(p Prediction) error {

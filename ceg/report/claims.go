@@ -25,7 +25,6 @@ type claim struct {
 	above, targets int
 }
 
-// favour is "3 of 4" targets.
 func (c *claim) favour() string { return fmt.Sprintf("%d of %d", c.above, c.targets) }
 
 // onTargets are the differences on each target on which both rows have a seed in common, paired by seed.

@@ -29,7 +29,6 @@ type OptionError struct {
 
 func (e *OptionError) Error() string { return e.Option + " " + e.Err.Error() }
 
-// Unwrap returns Err.
 func (e *OptionError) Unwrap() error { return e.Err }
 
 // Compare returns tables of finished runs; each element of dirs is a run or a folder of runs.

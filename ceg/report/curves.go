@@ -41,7 +41,6 @@ func methodsBy(runs []*RecordedRun, name func(*RecordedRun) string) (list []meth
 	return list
 }
 
-// value is a number of a run.
 type value func(*RecordedRun) (float64, error)
 
 // accuracy reads a run's accuracy on the target by a rule, in percent.

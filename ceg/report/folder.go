@@ -156,12 +156,10 @@ func distinct[T any, K comparable](items []T, of func(T) K) (list []K) {
 	return list
 }
 
-// only returns the items that are kept.
 func only[T any](items []T, keep func(T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(items), func(item T) bool { return !keep(item) })
 }
 
-// words lists items, with commas.
 func words[T any](items []T) string {
 	list := make([]string, len(items))
 	for i, item := range items {

@@ -171,7 +171,6 @@ func (o TableOptions) value(run *RecordedRun) (float64, error) {
 	return m.at(run, c.Epoch, split)
 }
 
-// percent is [TableOptions.value] in percent.
 func (o TableOptions) percent(run *RecordedRun) (float64, error) {
 	v, err := o.value(run)
 	return 100 * v, err

@@ -9,7 +9,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// row is a row of a grid.
 type row struct {
 	PaperRow
 	// name and short are for readers. The label is the row's identity, as it is typed.
@@ -134,7 +133,6 @@ func (t *grid) belongs(r result.PlannedRun) bool {
 	return false
 }
 
-// rowOf returns the row that a run is in, or nil.
 func (t *grid) rowOf(r result.PlannedRun) *row {
 	if !t.holds(r) || r.Sweep != nil {
 		return nil

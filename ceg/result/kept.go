@@ -127,7 +127,6 @@ func parseCSV(name string, data []byte, head []string, each func(row []string) e
 	}
 }
 
-// parseNumbers parses fields.
 func parseNumbers(texts []string) ([]float64, error) {
 	values := make([]float64, len(texts))
 	for k, text := range texts {

@@ -85,7 +85,6 @@ func readRun(fsys fs.FS) (*Run, error) {
 	return r, nil
 }
 
-// Name returns the name of the run's folder.
 func (r *Run) Name() string { return filepath.Base(r.Path) }
 
 // Queries reads the run's queries. The error is fs.ErrNotExist if the collection omitted them.
@@ -96,7 +95,6 @@ func (r *Run) Queries() ([]Query, error) { return readOf(r, QueriesFile, parseQu
 func (r *Run) Map() ([]MapPoint, error)     { return readOf(r, MapFile, parseMap) }
 func (r *Run) Scores() ([]Candidate, error) { return readOf(r, ScoresFile, parseScores) }
 
-// readOf reads a file of the run.
 func readOf[T any](r *Run, name string, parse func(name string, data []byte) (T, error)) (v T, err error) {
 	data, err := r.File(name)
 	if err == nil {

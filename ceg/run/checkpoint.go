@@ -72,7 +72,6 @@ func (r *run) restore(path string, c checkpoint.State) error {
 	return nil
 }
 
-// save writes the checkpoint.
 func (r *run) save() (err error) {
 	s := r.checkpoint()
 	if s.Written, err = r.folder.Lengths(); err != nil {

@@ -99,7 +99,6 @@ func embed(ctx context.Context, o Options, target bool) (*Embedding, error) {
 	return e, nil
 }
 
-// readConfig reads the settings of the run in a directory.
 func readConfig(dir string) (c Config, err error) {
 	fsys, err := result.FS(dir)
 	if err == nil {

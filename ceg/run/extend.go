@@ -170,7 +170,6 @@ func classesOf(x Extension, c Config, place result.Place) ([]string, error) {
 	return list, datasets.ValidClasses(list)
 }
 
-// take takes the labels of the run in a directory.
 func (e *Extended) take(dir string, c Config, p *campaign.Campaign, truth datasets.Truth) error {
 	list, err := e.labelEvents(dir, c)
 	if err != nil {

@@ -254,7 +254,6 @@ func (r *run) newTrainer(o Options) error {
 	return nil
 }
 
-// prepareExamples opens the examples.
 func (r *run) prepareExamples(ctx context.Context, o Options) (err error) {
 	start := time.Now()
 	if r.examples, err = examples.Prepare(ctx, r.c.Data, r.campaign.Data, o.CacheDir, o.Shared, r.reporter.progress("preparing images")); err != nil {

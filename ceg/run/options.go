@@ -81,7 +81,6 @@ func (o Options) networkFile(c Config) string {
 	return in
 }
 
-// place is what a run remembers of its options.
 func (o Options) place() result.Place {
 	return result.Place{Root: o.Root, Keep: o.KeepFeatures && o.Root != "", SplitsDir: o.SplitsDir, Labels: o.Labels, Columns: o.Columns, FollowLinks: o.FollowLinks,
 		Weights: o.Weights.Word(), Style: o.Style.Word(), Backend: o.Backend, CacheDir: o.CacheDir}

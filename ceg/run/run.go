@@ -292,7 +292,6 @@ func (r *run) none() []string {
 	return slices.DeleteFunc(r.campaign.None(), func(id string) bool { return !r.campaign.IsGone(id) })
 }
 
-// finish writes the result.
 func (r *run) finish() (*result.Result, error) {
 	records, err := r.folder.Records()
 	if err != nil {

@@ -57,7 +57,6 @@ func (r *run) computeViews(ctx context.Context, o Options) error {
 	return r.trainer.SetExamples(r.examples, r.campaign.SourceNames(), o.Workers)
 }
 
-// front returns the parameters of the network's front and their values.
 func (r *run) front() (params []nets.Param, values [][]float32, err error) {
 	if params, _, err = nets.Params(r.parted.Front, r.c.Data.ImageSize); err != nil {
 		return nil, nil, err

@@ -45,7 +45,6 @@ func Ablations() []Variant {
 // allAblations stands for every name in a Block's Ablations.
 const allAblations = "all"
 
-// ablations returns the variants with the given names.
 func ablations(names []string) ([]Variant, error) {
 	all := Ablations()
 	if slices.Equal(names, []string{allAblations}) {

@@ -98,7 +98,6 @@ func keepMap(ctx context.Context, path string, c run.Config, o run.Options) erro
 	return result.WriteMap(path, points)
 }
 
-// className names the class of a row.
 func className(e *run.Embedding, row int) string {
 	if e.Classes[row] == datasets.Unknown {
 		return "unlabelled"

@@ -59,7 +59,6 @@ func (p *Plan) checkFolder(ctx context.Context, folder *result.Runs, o Options) 
 	return unchecked, nil
 }
 
-// labelFiles returns the paths of files of labels by their digests.
 func labelFiles(paths []string) (map[string]string, error) {
 	files := map[string]string{}
 	for _, path := range paths {
@@ -104,7 +103,6 @@ func (p *Plan) announce(folder *result.Runs, o Options) error {
 	return file.Write(folder.Path)
 }
 
-// revisions returns the revisions of the plan's finished runs.
 func (p *Plan) revisions(folder *result.Runs) (map[string]bool, error) {
 	found, seen := map[string]bool{}, map[string]bool{}
 	for _, r := range p.Runs {

@@ -199,7 +199,6 @@ type variant struct {
 	sweep map[string]float64
 }
 
-// variants lists the block's.
 func (b Block) variants(path []any) ([]variant, error) {
 	at := func(key ...any) []any { return append(slices.Clone(path), key...) }
 	named, err := ablations(b.Ablations)

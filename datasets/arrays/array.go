@@ -65,7 +65,6 @@ type Array struct {
 	at         io.ReaderAt                   // the elements, nil where they are compressed
 }
 
-// Name returns the array's name.
 func (a *Array) Name() string { return a.name }
 
 // Type returns the element type.

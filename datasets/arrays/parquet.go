@@ -12,7 +12,6 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// readParquet lists the columns.
 func (f *File) readParquet() (err error) {
 	defer Recovered(&err)
 	p, err := OpenParquet(f.file, f.size)
@@ -134,7 +133,6 @@ func (a *Array) column(p *parquet.File, c *parquet.Column) *column {
 		buffer: make([]parquet.Value, 4096), row: -1, room: maxInflated + maxRatio*p.Size()}
 }
 
-// Close implements io.Closer.
 func (c *column) Close() error {
 	if c.pages == nil {
 		return nil
@@ -142,7 +140,6 @@ func (c *column) Close() error {
 	return c.pages.Close()
 }
 
-// Read implements io.Reader.
 func (c *column) Read(b []byte) (n int, err error) {
 	defer Recovered(&err)
 	for len(c.left) == 0 {
@@ -200,7 +197,6 @@ func (c *column) more() error {
 	return err
 }
 
-// add encodes a value.
 func (c *column) add(v parquet.Value) error {
 	depth := len(c.shape) - 1
 	switch level := v.RepetitionLevel(); {

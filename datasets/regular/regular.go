@@ -132,7 +132,6 @@ type lines struct {
 	most, since int
 }
 
-// Read implements io.Reader.
 func (l *lines) Read(p []byte) (int, error) {
 	n, err := l.r.Read(p)
 	for rest := p[:n]; ; {

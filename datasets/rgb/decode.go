@@ -107,7 +107,6 @@ func Size(data []byte) (width, height int, err error) {
 	return cfg.Width, cfg.Height, checkSize(cfg, f.most(data, false))
 }
 
-// header returns the format and what the header says.
 func header(data []byte) (f *format, cfg image.Config, err error) {
 	switch f = formatOf(data); {
 	case f == nil && len(data) == 0:

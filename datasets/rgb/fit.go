@@ -17,7 +17,6 @@ const (
 	Lanczos  Filter = "lanczos"
 )
 
-// filters lists all filters.
 var filters = []Filter{Bilinear, Bicubic, Lanczos}
 
 // function returns a filter's weight of distances, in the order of operations that Pillow has, and

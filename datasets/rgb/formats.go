@@ -90,7 +90,6 @@ func formatOf(head []byte) *format {
 	return nil
 }
 
-// begins reports whether data begins with magic.
 func begins(data []byte, magic string) bool {
 	if len(data) < len(magic) {
 		return false

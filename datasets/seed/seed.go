@@ -34,7 +34,6 @@ type stream struct {
 	from *rand.ChaCha8
 }
 
-// Uint64 implements rand.Source.
 func (s *stream) Uint64() uint64 {
 	if s.from == nil {
 		s.from, s.name = rand.NewChaCha8(sha256.Sum256(s.name)), nil

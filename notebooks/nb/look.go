@@ -74,7 +74,6 @@ func Report(dirs ...string) {
 	}
 }
 
-// reportPage is the page as text.
 func reportPage(dirs ...string) string {
 	var folders []*report.Folder
 	var title string

@@ -17,7 +17,6 @@ type Fig struct {
 	draw func(t plots.Theme) (*plots.Grid, error)
 }
 
-// showFig shows a figure and returns it.
 func showFig(draw func(t plots.Theme) (*plots.Grid, error)) Fig {
 	Show(draw(Theme()))
 	return Fig{draw}

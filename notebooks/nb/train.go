@@ -70,7 +70,6 @@ func (b *bar) train(name, method string, change ...func(*Run)) (dir string, f fa
 	return dir, f
 }
 
-// trainIn trains a run in a folder, which it returns.
 func (b *bar) trainIn(dir string, r Run, c config.Config) string {
 	o := ceg.Options{Dir: dir, Root: r.Root}
 	words := model.WeightArgs{Weights: cmp.Or(config.NetworkFile(r.Set), specified(r.Weights, r.Set["network.weights"])), Style: specified(r.StyleWeights, r.Set["generalization.style_weights"])}
@@ -86,7 +85,6 @@ func (b *bar) trainIn(dir string, r Run, c config.Config) string {
 	return dir
 }
 
-// run trains a run, or resumes it.
 func (b *bar) run(ctx context.Context, c config.Config, o ceg.Options, words model.WeightArgs) (err error) {
 	watch := o.Observe
 	o.Resume, o.Observe = true, func(e ceg.Event) {
@@ -129,7 +127,6 @@ func findRun(name string, c config.Config, root string) (run, dir string) {
 	return run, ""
 }
 
-// newRun returns the run of a method or preset with changes.
 func newRun(method string, change ...func(*Run)) Run {
 	r := Run{Spec: config.Spec{Set: map[string]any{}}}
 	if p := config.Preset(method); slices.Contains(config.Presets(), p) {
@@ -166,7 +163,6 @@ func (r *Run) domains() []string {
 	return data.Domains
 }
 
-// dataset is the run's data set.
 func (r *Run) dataset() string {
 	return cmp.Or(specified(r.Dataset, r.Set["data.dataset"]), datasets.Drawn)
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
-// newBackendCommand returns the commands that list and install backends.
 func newBackendCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         "backend",
@@ -43,7 +42,6 @@ Options follow after a comma, such as xla:cuda,tf32=false or xla:cuda,memory_fra
 	return cmd
 }
 
-// newBackendListCommand returns the command that tries every backend.
 func newBackendListCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -116,7 +114,6 @@ func backendTable(list []engine.Listing) *result.Table {
 	return t
 }
 
-// deviceNames lists devices with their memory.
 func deviceNames(devices []engine.Device) string {
 	names := make([]string, len(devices))
 	for i, d := range devices {
@@ -128,7 +125,6 @@ func deviceNames(devices []engine.Device) string {
 	return strings.Join(names, ", ")
 }
 
-// newBackendInstallCommand returns the command that downloads a library.
 func newBackendInstallCommand() *cobra.Command {
 	var yes bool
 	var to string

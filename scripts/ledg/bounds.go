@@ -19,7 +19,6 @@ type bounded struct {
 	interval string
 }
 
-// Set implements pflag.Value.
 func (b bounded) Set(text string) error {
 	if err := b.Value.Set(text); err != nil {
 		return err

@@ -14,7 +14,6 @@ import (
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
-// newCalibrateCommand returns the command that fits a run's temperature.
 func newCalibrateCommand() *cobra.Command {
 	var o ceg.Options
 	format := cli.TableFormat(result.Text)

@@ -10,7 +10,6 @@ import (
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
-// newCompareCommand returns the command that puts finished runs side by side.
 func newCompareCommand() *cobra.Command {
 	var o report.CompareOptions
 	format := cli.TableFormat(result.Text)

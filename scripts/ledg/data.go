@@ -25,7 +25,6 @@ import (
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
-// newDataCommand returns the commands about data sets.
 func newDataCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         "data",
@@ -171,7 +170,6 @@ func columnFlags(flags *pflag.FlagSet, c *datasets.ColumnNames) {
 	}
 }
 
-// splitsFlag adds --splits.
 func splitsFlag(cmd *cobra.Command, splits *string) {
 	cmd.Flags().StringVar(splits, "splits", "", "folder of the PACS split lists (default in or beside --root)")
 }
@@ -247,7 +245,6 @@ func (f *dataFlags) check() error {
 	return nil
 }
 
-// openDataset opens the data set.
 func (f *dataFlags) openDataset() (*datasets.Dataset, datasets.Truth, error) {
 	o, err := f.layoutOptions()
 	if err != nil {
@@ -331,7 +328,6 @@ func (f *dataFlags) decodingOr(usual rgb.Decoding) (rgb.Decoding, error) {
 	return d, err
 }
 
-// wholeOr is decodingOr of whole images.
 func (f *dataFlags) wholeOr(usual rgb.Decoding) (rgb.Decoding, error) {
 	own := f.dataset == photoDataset
 	switch {

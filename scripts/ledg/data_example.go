@@ -16,7 +16,6 @@ import (
 	"github.com/ledg-go/ledg/datasets/emoji"
 )
 
-// newDataExampleCommand returns the command that writes what the guides work on.
 func newDataExampleCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:         "example DIR",
@@ -154,7 +153,6 @@ func writeCard(dir string, images fs.FS, paths []string, rows map[string][][]str
 	return os.WriteFile(filepath.Join(dir, "md.json"), []byte(text+"\n"), 0o666)
 }
 
-// ofClass returns the paths in a folder.
 func ofClass(paths []string, dir string) (list []string) {
 	for _, p := range paths {
 		if path.Dir(p) == dir {
@@ -164,7 +162,6 @@ func ofClass(paths []string, dir string) (list []string) {
 	return list
 }
 
-// writeLabels writes rows of id and label.
 func writeLabels(name string, rows [][]string) error {
 	f, err := os.Create(name)
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 	"github.com/ledg-go/ledg/datasets/regular"
 )
 
-// newDataGroupsCommand returns the command that finds what belongs together.
 func newDataGroupsCommand() *cobra.Command {
 	var source dataFlags
 	var out, backend, cache string

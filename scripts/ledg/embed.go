@@ -21,7 +21,6 @@ import (
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
-// embedFlags are the flags of `ledg embed`.
 type embedFlags struct {
 	embedding.Options
 	data                               dataFlags
@@ -33,7 +32,6 @@ type embedFlags struct {
 	quiet, yes                         bool
 }
 
-// newEmbedCommand returns the command that makes a data set of features.
 func newEmbedCommand() *cobra.Command {
 	var f embedFlags
 	cmd := &cobra.Command{

@@ -10,7 +10,6 @@ import (
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
-// newEvalCommand returns the command that recomputes a run's accuracies.
 func newEvalCommand() *cobra.Command {
 	var asJSON bool
 	format := cli.TableFormat(result.Text)

@@ -12,7 +12,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/run"
 )
 
-// newExportCommand returns the command that writes a run's weights.
 func newExportCommand() *cobra.Command {
 	var o ceg.Options
 	var to string

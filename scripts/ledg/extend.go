@@ -22,7 +22,6 @@ import (
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
-// newExtendCommand returns the command that makes a run of another's labels.
 func newExtendCommand() *cobra.Command {
 	var x ceg.Extension
 	var f trainFlags

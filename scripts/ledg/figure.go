@@ -22,7 +22,6 @@ import (
 	"github.com/ledg-go/ledg/plots"
 )
 
-// newFigureCommand returns the command that draws figures from a study's records.
 func newFigureCommand() *cobra.Command {
 	o := report.FigureOptions{}
 	var weights ceg.Options // of runs whose weights are needed

@@ -121,7 +121,6 @@ type helpFlags struct {
 	More  int
 }
 
-// flagSet is flags under a title.
 type flagSet struct{ Title, Usages string }
 
 // flagSets lists the flags of a command by the groups of its annotation. Flags in none come last:

@@ -43,7 +43,6 @@ hf:OWNER/NAME:fp16 takes vision_model_fp16.onnx. --net FOLDER finds them alike. 
 features. ledg offers to install it (--yes agrees). Without it, onnx-gomlx computes them: it
 is slow, and may refuse operations or ignore an attribute.`
 
-// describePresets lists the presets, a line each.
 func describePresets() string {
 	var b strings.Builder
 	for _, p := range preprocess.Presets {
@@ -52,7 +51,6 @@ func describePresets() string {
 	return b.String()
 }
 
-// presetNames lists the presets.
 func presetNames() []string {
 	var names []string
 	for _, p := range preprocess.Presets {
@@ -95,7 +93,6 @@ func offerRuntime(cmd *cobra.Command, backend string, yes bool) (note string, er
 	return "ONNX Runtime is not installed, and onnx-gomlx computes the network: it is slow, and may refuse operations or ignore single attributes (GELU's approximation); " + cli.OneLine(reason), nil
 }
 
-// isONNX reports whether a network is a file.
 func isONNX(net string) bool { return strings.HasSuffix(net, ".onnx") }
 
 // origin returns the preprocessing of a network from a file, for images of a size, or of the

@@ -11,7 +11,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 )
 
-// newLabelAgreementCommand returns the command that compares annotators.
 func newLabelAgreementCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:         "agreement DIR",

@@ -118,7 +118,6 @@ func (f *labelFiles) open(cmd *cobra.Command, args []string) (rest []string, err
 	return args, nil
 }
 
-// newLabelExportCommand returns the command that exports queries and labels.
 func newLabelExportCommand() *cobra.Command {
 	var f labelFiles
 	var out, which, imageURL, imageFolder string
@@ -219,7 +218,6 @@ func countItems(items []exchange.Item) string {
 	return fmt.Sprintf("%d images, %d of them with a label", len(items), labelled)
 }
 
-// newLabelImportCommand returns the command that imports labels.
 func newLabelImportCommand() *cobra.Command {
 	f := labelFiles{reads: true}
 	var o exchange.ReadOptions

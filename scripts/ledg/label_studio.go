@@ -25,7 +25,6 @@ import (
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
-// newLabelStudioCommand returns the command that serves an ML backend for Label Studio.
 func newLabelStudioCommand() *cobra.Command {
 	var b studioBackend
 	var address labelFlags

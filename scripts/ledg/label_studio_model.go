@@ -121,10 +121,8 @@ func (b *studioBackend) rank(dir string) ([]string, error) {
 	return active.IDs(picks), err
 }
 
-// Version implements [studio.Model].
 func (m *studioModel) Version() string { return m.version }
 
-// Predict implements [studio.Model].
 func (m *studioModel) Predict(ctx context.Context, ids []string) ([]studio.Prediction, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

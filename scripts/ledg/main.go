@@ -15,7 +15,6 @@ func main() {
 	cli.Main(newRootCommand())
 }
 
-// newRootCommand returns the command tree.
 func newRootCommand() *cobra.Command {
 	cobra.EnableCommandSorting = false // groups list commands in the order of their use
 	root := &cobra.Command{

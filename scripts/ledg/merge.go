@@ -33,7 +33,6 @@ func (v *shardValue) Set(s string) (err error) {
 	return err
 }
 
-// newMergeCommand returns the command that puts parts together.
 func newMergeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "merge OUT [SHARD...]",

@@ -18,7 +18,6 @@ var exampleArms = []config.Arm{
 	{Initial: "maxherding", Objective: config.FixMatch, Schedule: config.Once, Preset: config.Ledg},
 }
 
-// newMethodsCommand lists what a method is made of.
 func newMethodsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:        "methods",

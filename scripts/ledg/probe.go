@@ -18,7 +18,6 @@ import (
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
-// probeFlags are the flags of `ledg probe`.
 type probeFlags struct {
 	pool, head, text, out string
 	classes               int
@@ -26,7 +25,6 @@ type probeFlags struct {
 	json                  bool
 }
 
-// newProbeCommand returns the command that fits a head on features.
 func newProbeCommand() *cobra.Command {
 	var f probeFlags
 	cmd := &cobra.Command{

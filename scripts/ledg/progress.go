@@ -93,7 +93,6 @@ func newProgressAt(w io.Writer, width func() int, now func() time.Time) *progres
 	return p
 }
 
-// observe shows an event.
 func (p *progress) observe(e ceg.Event) {
 	if p.first != "" {
 		fmt.Fprintln(p.w, p.first)

@@ -21,7 +21,6 @@ import (
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
-// queryFlags are the flags of `ledg query`.
 type queryFlags struct {
 	pool, out                 string
 	strategy, preset, domains string
@@ -35,7 +34,6 @@ type queryFlags struct {
 // --subsample: beyond it, memory and time grow too large.
 const maxTogether = 1_000_000
 
-// newQueryCommand returns the command that runs a query strategy on a file.
 func newQueryCommand() *cobra.Command {
 	var f queryFlags
 	cmd := &cobra.Command{

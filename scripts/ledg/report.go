@@ -24,7 +24,6 @@ import (
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
-// newReportCommand returns the command that writes a page to look at.
 func newReportCommand() *cobra.Command {
 	var o page.Options
 	var w ceg.Options

@@ -14,7 +14,6 @@ import (
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
-// newSettingsCommand lists what can be set.
 func newSettingsCommand() *cobra.Command {
 	s := config.Spec{Target: config.NoTarget}
 	var preset string

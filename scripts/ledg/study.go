@@ -21,7 +21,6 @@ import (
 // dataEnv is the folder that holds the data sets' folders, by their names.
 const dataEnv = "LEDG_DATA"
 
-// newStudyCommand returns the commands about studies.
 func newStudyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         "study",

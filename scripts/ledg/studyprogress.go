@@ -27,7 +27,6 @@ func newStudyProgress(w io.Writer) *studyProgress {
 	return &studyProgress{w: w, width: terminalWidth(w), begun: map[string]time.Time{}, busy: map[string]bool{}, trained: map[string]bool{}}
 }
 
-// observe shows an event.
 func (p *studyProgress) observe(e study.Event) {
 	name := fmt.Sprintf("%s %s, %s, %s, seed %d", e.Run.Dataset, e.Run.Target, e.Run.ArmName(), e.Run.Budget, e.Run.Seed)
 	switch e.Kind {

@@ -13,7 +13,6 @@ import (
 	"github.com/ledg-go/ledg/scripts/internal/cli"
 )
 
-// newTableCommand returns the command that makes tables from a study's records.
 func newTableCommand() *cobra.Command {
 	var o report.TableOptions
 	var dir, baselineDir string

@@ -47,7 +47,6 @@ type trainFlags struct {
 	defaultPreset bool
 }
 
-// newTrainCommand returns the command that runs the method.
 func newTrainCommand() *cobra.Command {
 	var f trainFlags
 	cmd := &cobra.Command{
@@ -407,7 +406,6 @@ func defaultDir(c config.Config, root string) (string, error) {
 	return filepath.Join("runs", strings.Join(words, "-")), nil
 }
 
-// exists reports whether there is something at a path.
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil

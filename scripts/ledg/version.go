@@ -16,7 +16,6 @@ import (
 //go:embed NOTICE
 var notice string
 
-// newVersionCommand prints what this program was built from.
 func newVersionCommand() *cobra.Command {
 	licences := false
 	cmd := &cobra.Command{

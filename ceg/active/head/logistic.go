@@ -183,7 +183,6 @@ type rows struct {
 
 func (r rows) row(i int) []float64 { return r.data[i*r.d : (i+1)*r.d] }
 
-// take returns some rows.
 func (r rows) take(index []int) rows {
 	out := rows{make([]float64, 0, len(index)*r.d), len(index), r.d}
 	for _, i := range index {

@@ -22,7 +22,6 @@ func unit(m Matrix) rows {
 	return out
 }
 
-// unitFloat32 is unit in float32.
 func unitFloat32(m Matrix) Matrix {
 	out := Matrix{Rows: m.Rows, Cols: m.Cols, Stride: m.Cols, Data: make([]float32, m.Rows*m.Cols)}
 	_ = dot.Each(m.Rows, 1024, func(first, last int) error {

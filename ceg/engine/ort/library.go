@@ -122,7 +122,6 @@ func (l *Library) do(function int, args ...uintptr) error {
 	return errors.New(strings.Join(strings.Fields(text(call(l.api[getErrorMessage], status))), " "))
 }
 
-// release frees what there is.
 func (l *Library) release(function int, object uintptr) {
 	if object != 0 {
 		call(l.api[function], object)

@@ -79,7 +79,6 @@ type alive struct {
 	timer *time.Timer
 }
 
-// Read implements io.Reader.
 func (a alive) Read(p []byte) (int, error) {
 	n, err := a.Reader.Read(p)
 	a.timer.Reset(stall)

@@ -154,7 +154,6 @@ func (p *pkg) closure(file string, line int, inMain bool) (texts []string) {
 	return texts
 }
 
-// at returns the nodes that a line is in.
 func (p *pkg) at(file string, line int, inMain bool) []ast.Node {
 	for _, d := range p.trees[file].Decls {
 		if !p.has(d, line) {
@@ -177,7 +176,6 @@ func (p *pkg) at(file string, line int, inMain bool) []ast.Node {
 	return []ast.Node{p.trees[file]} // the line is from elsewhere
 }
 
-// has reports whether a line is in a node.
 func (p *pkg) has(n ast.Node, line int) bool {
 	return p.files.Position(n.Pos()).Line <= line && line <= p.files.Position(n.End()).Line
 }

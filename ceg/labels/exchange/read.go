@@ -91,7 +91,6 @@ func (im *Import) read(ctx context.Context, name string) error {
 	return im.readFolder(ctx, z, name)
 }
 
-// readFolder reads a folder or an archive.
 func (im *Import) readFolder(ctx context.Context, fsys fs.FS, name string) error {
 	switch im.f {
 	case CVAT:

@@ -69,7 +69,6 @@ func (s *Server) remember(address, id string) {
 	s.seen[sha256.Sum256([]byte(address))] = id
 }
 
-// fetch returns the digest of the image at an address.
 func (s *Server) fetch(ctx context.Context, address string, fetched *int64) (digest string, err error) {
 	if *fetched > maxPictures {
 		return "", tooMuch(fmt.Sprintf("the images of the request are more than %d MB in all: select fewer tasks at a time", maxPictures>>20))

@@ -121,7 +121,6 @@ func (*nothing) UnmarshalJSON([]byte) error { return nil }
 // list is one of something, or a list of at most maxTasks of it.
 type list[T any] []T
 
-// UnmarshalJSON implements [json.Unmarshaler].
 func (l *list[T]) UnmarshalJSON(data []byte) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	one := func() error {

@@ -167,7 +167,6 @@ func undecoded(err error) error {
 	return fmt.Errorf("the request cannot be read: %w", labels.Undecoded(err))
 }
 
-// read reads a request.
 func read(r *http.Request, into any) error {
 	if err := json.NewDecoder(r.Body).Decode(into); err != nil {
 		return undecoded(err)

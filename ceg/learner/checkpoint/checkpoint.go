@@ -36,7 +36,6 @@ import (
 // File is the name of the checkpoint in a run's folder.
 const File = "checkpoint.safetensors"
 
-// format is the form of the file.
 const format = 1
 
 // The keys of the file's metadata.

@@ -41,7 +41,6 @@ func (m maker) dtype() safetensors.DType {
 	return safetensors.Float32
 }
 
-// rowBytes is the length of a row.
 func (m maker) rowBytes() int { return m.Views * m.Dim * m.dtype().Size() }
 
 // check returns an error for numbers that no maker has.
@@ -179,7 +178,6 @@ type content struct {
 	rows             []place // of the images
 }
 
-// write writes the file.
 func (c *content) write(w io.Writer) error {
 	origin, err := json.Marshal(c.origin)
 	if err != nil {

@@ -49,13 +49,10 @@ func (x *Set) Computed(ctx context.Context, images, made *datasets.Dataset, shap
 	return &Set{Source: c, Digest: x.Digest, close: both}, nil
 }
 
-// Len implements feed.Source.
 func (c *computed) Len() int { return len(c.at) }
 
-// Shape implements feed.Source.
 func (c *computed) Shape() []int { return c.shape }
 
-// Reader implements feed.Source.
 func (c *computed) Reader() feed.Reader { return &computedReader{vectorReader{v: c.vectors}, c.at} }
 
 // computedReader reads the rows of one goroutine.
@@ -64,5 +61,4 @@ type computedReader struct {
 	at []int
 }
 
-// Read implements feed.Reader.
 func (r *computedReader) Read(i int) error { return r.vectorReader.Read(r.at[i]) }

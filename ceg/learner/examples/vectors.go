@@ -167,16 +167,12 @@ func (v *vectors) moments(list []int, origin []float32) (moments, error) {
 	return m, nil
 }
 
-// Len implements feed.Source.
 func (v *vectors) Len() int { return v.Vectors.Len() }
 
-// Shape implements feed.Source.
 func (v *vectors) Shape() []int { return []int{1, 1, v.Dim} }
 
-// DType implements feed.Source.
 func (v *vectors) DType() dtypes.DType { return dtypes.Float32 }
 
-// Check implements feed.Source.
 func (v *vectors) Check(w augment.View) error {
 	switch w.Kind {
 	case augment.PlainKind, augment.WeakKind, augment.StrongKind:
@@ -185,7 +181,6 @@ func (v *vectors) Check(w augment.View) error {
 	return fmt.Errorf("view %q is made of pixels, and the examples are feature vectors", w.Name)
 }
 
-// Reader implements feed.Source.
 func (v *vectors) Reader() feed.Reader { return &vectorReader{v: v} }
 
 // vectorReader reads the rows of one goroutine.
@@ -195,13 +190,11 @@ type vectorReader struct {
 	scratch []byte
 }
 
-// Read implements feed.Reader.
 func (r *vectorReader) Read(i int) error {
 	r.example = i
 	return nil
 }
 
-// View implements feed.Reader.
 func (r *vectorReader) View(w augment.View, dst []byte, rng *rand.Rand) error {
 	v := r.v
 	var list []int

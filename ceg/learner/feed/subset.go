@@ -42,12 +42,10 @@ const (
 
 func (r role) String() string { return [...]string{"labelled", "unlabelled", "reliable"}[r] }
 
-// byRole returns the subsets in the order of their roles.
 func (p *Subsets) byRole() [roles]*Subset {
 	return [roles]*Subset{labelled: &p.Labelled, unlabelled: &p.Unlabelled, reliable: &p.Reliable}
 }
 
-// check returns the error of the subset in a role, given the source.
 func (p *Subset) check(r role, cfg *Config, source Source) error {
 	fail := func(format string, args ...any) error {
 		return fmt.Errorf("feed: %v subset: %w", r, fmt.Errorf(format, args...))

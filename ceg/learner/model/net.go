@@ -98,16 +98,13 @@ func (n *Net) Close() {
 	}
 }
 
-// heads are a model's, for its objective.
 type heads struct {
 	model  *Model
 	params map[string]*graph.Node
 }
 
-// Dims implements objective.Heads.
 func (h heads) Dims() objective.Dims { return h.model.Dims() }
 
-// Param implements objective.Heads.
 func (h heads) Param(name string) *graph.Node {
 	p, ok := h.params[name]
 	if !ok {

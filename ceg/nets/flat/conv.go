@@ -101,7 +101,6 @@ func (s stack) key() string {
 // for the filtering, or for 2x2 maps to leave out the taps beyond the edges.
 const splitChannels = 128
 
-// Conv implements nets.Ops.
 func (f *flat) Conv(in nets.Maps, name string, out, kernel, stride, padding int, bias bool) nets.Maps {
 	x := settled(in)
 	nets.OutSize(x.h, kernel, stride, padding) // panics when too small

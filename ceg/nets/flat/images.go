@@ -87,7 +87,6 @@ func (f *flat) imageGrads(input *maps) []*Node {
 	return list
 }
 
-// Apply implements nets.Ops.
 func (f *flat) Apply(in nets.Maps, channels, h, w int, do func(*Node) *Node) nets.Maps {
 	x := settled(in)
 	y := f.phased(channels, h, w)

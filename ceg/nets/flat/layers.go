@@ -76,7 +76,6 @@ func wherePositive(x, d *Node) *Node {
 	return BackendFusedActivationVJP(x, nil, d, compute.ActivationConfig{Type: compute.ActivationRelu})
 }
 
-// Add implements nets.Ops.
 func (f *flat) Add(a, b nets.Maps) nets.Maps {
 	x, z := settled(a), settled(b)
 	if x.c != z.c || x.h != z.h || x.w != z.w {

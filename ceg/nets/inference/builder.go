@@ -43,7 +43,6 @@ func windowed(k kind, x *layer, out, kernel, stride, padding int) *layer {
 		kernel: kernel, stride: stride, top: top, left: left}
 }
 
-// Conv implements nets.Ops.
 func (b *compiler) Conv(x nets.Maps, name string, out, kernel, stride, padding int, bias bool) nets.Maps {
 	l := windowed(convolution, x.(*layer), out, kernel, stride, padding)
 	l.weight, l.bias = slices.Clone(b.values[name+".weight"]), make([]float32, out)
@@ -53,7 +52,6 @@ func (b *compiler) Conv(x nets.Maps, name string, out, kernel, stride, padding i
 	return b.add(l)
 }
 
-// Depthwise implements nets.Ops.
 func (b *compiler) Depthwise(in nets.Maps, name string, kernel, stride, padding int) nets.Maps {
 	x := in.(*layer)
 	l := windowed(depthwise, x, x.c, kernel, stride, padding)
@@ -74,10 +72,8 @@ func (b *compiler) BatchNorm(x nets.Maps, name string) nets.Maps {
 	return b.add(l)
 }
 
-// ReLU implements nets.Ops.
 func (b *compiler) ReLU(x nets.Maps) nets.Maps { return b.clip(x, 0, float32(math.Inf(1))) }
 
-// ReLU6 implements nets.Ops.
 func (b *compiler) ReLU6(x nets.Maps) nets.Maps { return b.clip(x, 0, 6) }
 
 // clip is min(max(x, lo), hi).
@@ -87,13 +83,11 @@ func (b *compiler) clip(x nets.Maps, lo, hi float32) nets.Maps {
 	return b.add(l)
 }
 
-// MaxPool implements nets.Ops.
 func (b *compiler) MaxPool(in nets.Maps, kernel, stride, padding int) nets.Maps {
 	x := in.(*layer)
 	return b.add(windowed(maximum, x, x.c, kernel, stride, padding))
 }
 
-// Add implements nets.Ops.
 func (b *compiler) Add(v, u nets.Maps) nets.Maps {
 	x, y := v.(*layer), u.(*layer)
 	if x.c != y.c || x.h != y.h || x.w != y.w {

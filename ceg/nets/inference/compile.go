@@ -27,7 +27,6 @@ type Network struct {
 	slots []int
 }
 
-// kind is the kind of a layer.
 type kind uint8
 
 const (
@@ -61,12 +60,10 @@ type layer struct {
 	slot, until int
 }
 
-// inputs are the layers that it reads.
 func (l *layer) inputs() []*layer {
 	return slices.DeleteFunc([]*layer{l.in, l.plus}, func(x *layer) bool { return x == nil })
 }
 
-// Dims implements nets.Maps.
 func (l *layer) Dims() (c, h, w int) { return l.c, l.h, l.w }
 
 // rows returns the channels of a block, filled up to whole tiles.
@@ -101,7 +98,6 @@ func New(b nets.Backbone, values map[string][]float32, size int) (n *Network, er
 	return c.network(b.Layers(c, images), b.Pooling, b.Pixels), nil
 }
 
-// resolve returns the layer that computes l.
 func resolve(l *layer) *layer {
 	for l != nil && l.into != nil {
 		l = l.into

@@ -88,7 +88,6 @@ func (w *Worker) run(dst []float32, images []byte, count int) {
 	dot.Settle()
 }
 
-// input normalises images.
 func (w *Worker) input(l *layer, images []byte) {
 	x, stride := w.maps[l.slot], rows(l.c)*cols
 	for p := range len(images) / 3 {
@@ -148,7 +147,6 @@ func (w *Worker) write(x []float32, stride, p int, src []float32) {
 	}
 }
 
-// convolve is a convolution.
 func (w *Worker) convolve(l *layer) {
 	x, y := w.maps[l.in.slot], w.maps[l.slot]
 	k, out := l.depth(), rows(l.c)
@@ -208,7 +206,6 @@ func (w *Worker) unroll(l *layer, p plane, dst, channel []float32, stride, pixel
 	}
 }
 
-// depthwise is a depthwise convolution.
 func (w *Worker) depthwise(l *layer) {
 	p, x, y, stride := l.plane(), w.maps[l.in.slot], w.maps[l.slot], rows(l.c)*cols
 	n := l.kernel * l.kernel

@@ -6,7 +6,6 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets"
 )
 
-// lane is a lane of passes.
 type lane struct{ nets.Lane }
 
 // runs calls f for every run of neighbouring groups with equally many images: the

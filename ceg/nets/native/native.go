@@ -104,7 +104,6 @@ func (n *native) param(name string, trained bool, shape ...int) *Node {
 	return p
 }
 
-// Conv implements nets.Ops.
 func (n *native) Conv(in nets.Maps, name string, out, kernel, stride, padding int, bias bool) nets.Maps {
 	x := in.(*maps)
 	w := n.param(name+".weight", true, out, x.c, kernel, kernel)
@@ -182,7 +181,6 @@ func (n *native) Depthwise(in nets.Maps, name string, kernel, stride, padding in
 	})
 }
 
-// ReLU implements nets.Ops.
 func (n *native) ReLU(in nets.Maps) nets.Maps {
 	x := in.(*maps)
 	return x.each(x.c, x.h, x.w, func(x *Node) *Node {
@@ -190,7 +188,6 @@ func (n *native) ReLU(in nets.Maps) nets.Maps {
 	})
 }
 
-// ReLU6 implements nets.Ops.
 func (n *native) ReLU6(in nets.Maps) nets.Maps {
 	x := in.(*maps)
 	return x.each(x.c, x.h, x.w, func(x *Node) *Node {
@@ -201,7 +198,6 @@ func (n *native) ReLU6(in nets.Maps) nets.Maps {
 	})
 }
 
-// MaxPool implements nets.Ops.
 func (n *native) MaxPool(in nets.Maps, kernel, stride, padding int) nets.Maps {
 	x := in.(*maps)
 	return x.each(x.c, nets.OutSize(x.h, kernel, stride, padding), nets.OutSize(x.w, kernel, stride, padding),
@@ -210,14 +206,12 @@ func (n *native) MaxPool(in nets.Maps, kernel, stride, padding int) nets.Maps {
 		})
 }
 
-// Add implements nets.Ops.
 func (n *native) Add(a, b nets.Maps) nets.Maps {
 	x, z := a.(*maps), b.(*maps)
 	i := -1
 	return x.each(x.c, x.h, x.w, func(x *Node) *Node { i++; return Add(x, z.at[i]) })
 }
 
-// Apply implements nets.Ops.
 func (n *native) Apply(in nets.Maps, channels, h, w int, f func(*Node) *Node) nets.Maps {
 	return in.(*maps).each(channels, h, w, func(x *Node) *Node {
 		y := f(cast(x, dtypes.Float32))
@@ -226,7 +220,6 @@ func (n *native) Apply(in nets.Maps, channels, h, w int, f func(*Node) *Node) ne
 	})
 }
 
-// BatchNorm implements nets.Ops.
 func (n *native) BatchNorm(in nets.Maps, name string) nets.Maps {
 	eps, momentum := n.norm.Eps, n.norm.Momentum
 	x := in.(*maps)

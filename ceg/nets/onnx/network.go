@@ -234,7 +234,6 @@ func (b *builder) input() string {
 	return b.node("Add", "normalised", []string{x, b.constant("normalise.shift", channel, shift...)})
 }
 
-// Conv implements nets.Ops.
 func (b *builder) Conv(in nets.Maps, name string, out, kernel, stride, padding int, bias bool) nets.Maps {
 	x := in.(value)
 	inputs := []string{x.name, b.param(name+".weight", out, x.c, kernel, kernel)}
@@ -245,7 +244,6 @@ func (b *builder) Conv(in nets.Maps, name string, out, kernel, stride, padding i
 	return value{name: y, c: out, h: nets.OutSize(x.h, kernel, stride, padding), w: nets.OutSize(x.w, kernel, stride, padding)}
 }
 
-// Depthwise implements nets.Ops.
 func (b *builder) Depthwise(in nets.Maps, name string, kernel, stride, padding int) nets.Maps {
 	x := in.(value)
 	inputs := []string{x.name, b.param(name+".weight", x.c, 1, kernel, kernel)}
@@ -264,14 +262,12 @@ func (b *builder) BatchNorm(in nets.Maps, name string) nets.Maps {
 	return x
 }
 
-// ReLU implements nets.Ops.
 func (b *builder) ReLU(in nets.Maps) nets.Maps {
 	x := in.(value)
 	x.name = b.node("Relu", "", []string{x.name})
 	return x
 }
 
-// ReLU6 implements nets.Ops.
 func (b *builder) ReLU6(in nets.Maps) nets.Maps {
 	x := in.(value)
 	if !slices.ContainsFunc(b.constants, func(t *onnxpb.Tensor) bool { return t.Name == "six" }) {
@@ -282,14 +278,12 @@ func (b *builder) ReLU6(in nets.Maps) nets.Maps {
 	return x
 }
 
-// MaxPool implements nets.Ops.
 func (b *builder) MaxPool(in nets.Maps, kernel, stride, padding int) nets.Maps {
 	x := in.(value)
 	y := b.node("MaxPool", "", []string{x.name}, window(x, kernel, stride, padding)...)
 	return value{name: y, c: x.c, h: nets.OutSize(x.h, kernel, stride, padding), w: nets.OutSize(x.w, kernel, stride, padding)}
 }
 
-// Add implements nets.Ops.
 func (b *builder) Add(in, other nets.Maps) nets.Maps {
 	x, y := in.(value), other.(value)
 	if x.c != y.c || x.h != y.h || x.w != y.w {

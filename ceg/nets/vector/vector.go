@@ -80,16 +80,13 @@ func (v *vector) param(name string, shape ...int) *Node {
 	return p
 }
 
-// ReLU implements nets.Ops.
 func (v *vector) ReLU(in nets.Maps) nets.Maps {
 	x := in.(*maps).x
 	return &maps{Mul(x, StopGradient(ConvertDType(GreaterThan(x, ScalarZero(x.Graph(), x.DType())), x.DType())))}
 }
 
-// ReLU6 implements nets.Ops.
 func (v *vector) ReLU6(in nets.Maps) nets.Maps { panic("ReLU6 of vectors is not built") }
 
-// Add implements nets.Ops.
 func (v *vector) Add(a, b nets.Maps) nets.Maps { return &maps{Add(a.(*maps).x, b.(*maps).x)} }
 
 // BatchNorm implements nets.Ops: it is not for vectors.
@@ -105,7 +102,6 @@ func (v *vector) Depthwise(_ nets.Maps, name string, _, _, _ int) nets.Maps {
 // MaxPool implements nets.Ops: it is not for vectors.
 func (v *vector) MaxPool(nets.Maps, int, int, int) nets.Maps { panic("vectors have no neighbours") }
 
-// Apply implements nets.Ops.
 func (v *vector) Apply(in nets.Maps, channels, h, w int, f func(*Node) *Node) nets.Maps {
 	x := in.(*maps).x
 	y := f(Reshape(x, -1, 1, 1, x.Shape().Dimensions[1]))

@@ -14,7 +14,6 @@ var stateDictKeys = []string{"state_dict", "model_state_dict", "model", "net", "
 // maxNesting is how deep in dicts of dicts a state dict is looked for.
 const maxNesting = 3
 
-// entriesOf returns the entries of a dict.
 func entriesOf(v any) ([]entry, bool) {
 	d, ok := v.(*dict)
 	if !ok {

@@ -170,7 +170,6 @@ func readText(ctx context.Context, path string, dim int) (m active.Matrix, err e
 	return s.readFeatures(a, rows, cols, nil)
 }
 
-// fit fits the head.
 func (p *Probed) fit(name string, labelled active.Matrix, labels, domains, groups []int, classes int, all, text active.Matrix, r *rand.Rand) error {
 	switch name {
 	case "logistic":

@@ -9,14 +9,12 @@ import (
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
-// sitePage is what the page of a site shows.
 type sitePage struct {
 	page
 	*site.Report
 	Shown []siteVisit
 }
 
-// siteVisit is a visit with its pictures.
 type siteVisit struct {
 	*site.VisitReport
 	Wrong, Strange []tile

@@ -63,7 +63,6 @@ func (g *gallery) picture(id string) template.URL {
 	return thumbnail(m.ToImage())
 }
 
-// thumbnailSide is the side of a thumbnail in pixels.
 const thumbnailSide = 72
 
 // thumbnail returns a small JPEG of an image.

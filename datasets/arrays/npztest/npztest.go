@@ -71,7 +71,6 @@ func parse(t testing.TB, name string, b []byte) (a array) {
 	return a
 }
 
-// array returns an array of the file.
 func (f File) array(name string) array {
 	f.Helper()
 	a, ok := f.arrays[name]

@@ -108,7 +108,6 @@ type usageError struct{ err error }
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
 
-// ExitStatus returns 2.
 func (e *usageError) ExitStatus() int { return 2 }
 
 // Usagef returns an error with the formatted text that ends the program with status 2:

@@ -20,7 +20,6 @@ type plain struct {
 	rest []byte // the beginning of a character that the next Write completes
 }
 
-// Write implements io.Writer.
 func (p *plain) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

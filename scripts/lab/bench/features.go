@@ -35,7 +35,6 @@ type featuresLine struct {
 	PeakMemoryBytes int64   `json:"peak_memory_bytes"`
 }
 
-// newFeaturesCommand returns the command that times features of images.
 func newFeaturesCommand() *cobra.Command {
 	var (
 		net, backend, output string

@@ -103,7 +103,6 @@ func timeSteps(ctx context.Context, b engine.Backend, o learner.Options, warmup,
 	return r, err
 }
 
-// digest returns the Report's.
 func digest(l *learner.Learner) (string, error) {
 	state, err := l.State()
 	if err != nil {

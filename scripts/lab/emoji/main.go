@@ -102,7 +102,6 @@ func build() error {
 	return nil
 }
 
-// concept is an emoji of emoji.json.
 type concept struct{ Unified, Image, Subcategory string }
 
 // concepts returns the emoji of the data set's classes, sorted by path.

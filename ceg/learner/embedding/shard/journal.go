@@ -320,7 +320,6 @@ func (j *Journal) Each(fn func(item []byte, at int64) error) error {
 	return err
 }
 
-// ReadAt implements io.ReaderAt.
 func (j *Journal) ReadAt(p []byte, off int64) (int, error) { return j.file.ReadAt(p, off) }
 
 // Close keeps the journal for the next call, unless it is empty. After Remove it has no effect.

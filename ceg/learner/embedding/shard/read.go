@@ -22,7 +22,6 @@ type File struct {
 	header []byte
 }
 
-// parse reads a header.
 func parse(line []byte) (r Record, err error) {
 	text, ok := bytes.CutPrefix(line, []byte(headerMark))
 	if !ok || !bytes.HasSuffix(text, []byte("\n")) {

@@ -102,7 +102,6 @@ func (l LoRA) Adapt(b nets.Backbone) (nets.Backbone, error) {
 	return b, nil
 }
 
-// The names of a matrix's adapters.
 func (m matrix) down() string { return m.name + ".lora_A" }
 func (m matrix) up() string   { return m.name + ".lora_B" }
 

@@ -87,7 +87,6 @@ func (n *Network) known(names []string) string {
 	return ""
 }
 
-// read reads a file.
 func read(path, digest string) (*Network, error) {
 	n := &Network{Path: path}
 	b, err := regular.Read(path, MaxFile)

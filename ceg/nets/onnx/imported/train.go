@@ -270,7 +270,6 @@ func (t *Trainable) Try(on engine.Backend) error {
 	return nil
 }
 
-// Params implements nets.Graph.
 func (t *Trainable) Params(size int) ([]nets.Param, int, error) {
 	if size != t.size {
 		return nil, 0, fmt.Errorf("%s is prepared for images of %d pixels a side, not %d", t.Path, t.size, size)
@@ -278,10 +277,8 @@ func (t *Trainable) Params(size int) ([]nets.Param, int, error) {
 	return t.params, t.features, nil
 }
 
-// MapSizes implements nets.Graph.
 func (t *Trainable) MapSizes() nets.MapSizes { return t.sizes }
 
-// Files implements nets.Graph.
 func (t *Trainable) Files() []string {
 	list := []string{t.Path}
 	for _, w := range t.beside {

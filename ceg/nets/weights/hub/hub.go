@@ -63,7 +63,6 @@ func Folder(dir, id string) string {
 	return filepath.Join(dir, "models--"+strings.ReplaceAll(id, "/", "--"))
 }
 
-// endpoint is the address of the hub.
 func endpoint() (string, error) {
 	address := strings.TrimSuffix(cmp.Or(os.Getenv("HF_ENDPOINT"), publicHub), "/")
 	u, err := url.Parse(address)

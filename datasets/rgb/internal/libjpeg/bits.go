@@ -84,7 +84,6 @@ func (r *reader) take(k int) int32 {
 	return int32(v)
 }
 
-// bit returns the next bit.
 func (r *reader) bit() bool {
 	r.fill()
 	return r.take(1) != 0

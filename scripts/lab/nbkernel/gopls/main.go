@@ -71,7 +71,6 @@ func serve(ctx context.Context, program, socket string) error {
 	}
 }
 
-// server is the language server.
 type server struct {
 	dir   string // of the cells' program
 	conn  jsonrpc2.Conn
