@@ -28,6 +28,8 @@ type Boxes struct {
 	// least length of a box's longer side in pixels; 0 for any.
 	Most int `json:"most,omitempty"`
 	Side int `json:"side,omitempty"`
+	// Labels makes the classes of boxes labels of the items, as people draw boxes in COCO and CVAT.
+	Labels bool `json:"labels,omitempty"`
 }
 
 // DefaultBoxScore is the default of Boxes.Score, MegaDetector's usual threshold.
@@ -123,7 +125,7 @@ func (b *Boxes) Find(fsys fs.FS, root string, ids []string) (*BoxesOf, error) {
 func (b *Boxes) classes(list *detections.List) ([]string, error) {
 	there := list.Classes()
 	if b.Classes == nil {
-		if slices.Contains(there, usualClass) {
+		if slices.Contains(there, usualClass) && !b.Labels {
 			return []string{usualClass}, nil
 		}
 		return nil, nil
@@ -216,8 +218,14 @@ func (b *Boxes) into(l *lister, root string, list []named) (items []named, notes
 		return nil, nil, err
 	}
 	for i, e := range list {
-		for _, id := range of.Items[i] {
+		for k, id := range of.Items[i] {
 			e.ID = id
+			if class := SameName(of.Boxes[i][k].Class); b.Labels && class != "" {
+				if err := ValidClass(class); err != nil {
+					return nil, nil, fmt.Errorf("%s: a box of %s: %w", b.File, list[i].ID, err)
+				}
+				e.class, e.where = class, b.File
+			}
 			items = append(items, e)
 		}
 		if of.Reasons[i] != "" {
@@ -232,20 +240,20 @@ func (b *Boxes) into(l *lister, root string, list []named) (items []named, notes
 
 // withoutEmpty leaves out the domains of a listing that have no items, and gives the others their numbers.
 func (d *Dataset) withoutEmpty(list []named) {
-	n, number := make([]int, len(d.Domains)), make([]int, len(d.Domains))
+	n := make([]int, len(d.Domains))
 	for _, e := range list {
 		n[e.Domain]++
 	}
 	var kept, empty []string
 	for k, name := range d.Domains {
-		if number[k] = len(kept); n[k] > 0 {
-			kept = append(kept, name)
-		} else {
+		if n[k] == 0 {
 			empty = append(empty, name)
+		} else {
+			n[k], kept = len(kept), append(kept, name)
 		}
 	}
 	for i := range list {
-		list[i].Domain = number[list[i].Domain]
+		list[i].Domain = n[list[i].Domain]
 	}
 	if d.Domains = kept; len(empty) > 0 {
 		d.Notes = append(d.Notes, fmt.Sprintf("left out, as no image there has a box: %s", firstFew(empty)))

@@ -88,6 +88,14 @@ func TestBoxes(t *testing.T) {
 	if _, err := rgb.New(20_000, 10).Crop(rgb.Box{W: 1, H: 1}); err == nil || !strings.Contains(err.Error(), "too large") {
 		t.Errorf("a crop of 26,000 x 26,000 pixels: %v", err)
 	}
+	// People's boxes have classes that are labels, all of them.
+	drawn := filepath.Join(t.TempDir(), "cvat.xml")
+	fatal.If(t, os.WriteFile(drawn, []byte(`<annotations><image id="0" name="north/a.png" width="40" height="20"><box label="deer" xtl="1" ytl="2" xbr="9" ybr="9"/><box label="animal" xtl="20" ytl="2" xbr="30" ybr="9"/></image>
+		<image id="1" name="south/c.png" width="40" height="20"><box label="" xtl="1" ytl="2" xbr="9" ybr="9"/></image></annotations>`), 0o666))
+	d, truth = fatal.Get2(Open("folder", root, Options{Boxes: &Boxes{File: drawn, Labels: true}, Layout: WithoutClasses}))(t)
+	if !slices.Equal(d.Classes, []string{"animal", "deer"}) || d.Len() != 3 || truth.Class(0) != 1 || truth.Class(1) != 0 || truth.Knows(2) {
+		t.Errorf("%q, %v, %d known", d.Classes, d.Examples, truth.Known())
+	}
 	other := filepath.Join(t.TempDir(), "boxes.csv")
 	fatal.If(t, os.WriteFile(other, []byte("path,x,y,w,h\nelsewhere/z.png,0,0,1,1\n"), 0o666))
 	if _, _, err := Open("folder", root, Options{Boxes: &Boxes{File: other}, Layout: WithoutClasses}); err == nil || !strings.Contains(err.Error(), "elsewhere/z.png") {
@@ -114,6 +122,12 @@ func TestEvents(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %q", want, text)
 		}
+	}
+	// A camera begins a new folder when one is full; other cameras' folders are others.
+	ids = []string{"c/100RECNX/9999.jpg", "c/101RECNX/1.jpg", "c/100EK113/2.jpg", "20260501/3.jpg", "20160501/4.jpg"}
+	events, _ = Events(ids, slices.Repeat(times[:1], 5), time.Minute)
+	if events[0] != "c/100RECNX/2026-05-01T10-00-00" || events[1] != events[0] || events[2] == events[0] || events[3] == events[4] {
+		t.Errorf("events of numbered folders %q", events)
 	}
 	for name, want := range map[string]string{"IMG_20260501_101112.jpg": "2026-05-01 10:11:12", "cam1 2026-05-01 10-11-12.JPG": "2026-05-01 10:11:12", "DSC_12345678901234.jpg": "", "IMG_0001.JPG": ""} {
 		v, ok := timeOfName(name)

@@ -87,6 +87,7 @@ func readCamtrap(path, class string) (t Table, err error) {
 		t.Labels, err = addLabel(t.Labels, l)
 		return err
 	})
+	t.media = c.files["media"]
 	t.Note = fmt.Sprintf("%s: Camtrap DP: images from filePath of media.csv, classes from %s, groups from eventID, sites from deployments", filepath.Base(path), cmp.Or(class, "scientificName or observationType"))
 	if n := len(c.several); n > 0 {
 		t.Note += fmt.Sprintf("; %s with several species %s no class", plural(n, "photo"), verb(n, "has", "have"))

@@ -3,10 +3,14 @@ package datasets
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -87,9 +91,9 @@ func timeOfExif(fsys fs.FS, id string) (t time.Time, ok bool) {
 	return t, ok
 }
 
-// CaptureTimes returns when the photos with these paths were taken by the cameras' clocks: by given, a
+// captureTimes returns when the photos with these paths were taken by the cameras' clocks: by given, a
 // map of IDs, or else their EXIF, or else their names; the zero time if nothing says it.
-func CaptureTimes(ctx context.Context, fsys fs.FS, ids []string, given map[string]time.Time) ([]time.Time, error) {
+func captureTimes(ctx context.Context, fsys fs.FS, ids []string, given map[string]time.Time) ([]time.Time, error) {
 	times := make([]time.Time, len(ids))
 	return times, each(ctx, len(ids), nil, func(i int) error {
 		t, ok := given[ids[i]]
@@ -104,22 +108,109 @@ func CaptureTimes(ctx context.Context, fsys fs.FS, ids []string, given map[strin
 	})
 }
 
-// ReadTimes reads the times of photos from a table with a column such as timestamp, for IDs below an
+// Capture says how the times and the events of photos are found.
+type Capture struct {
+	// Gap is the largest time between two photos of an event; 0 for no other events than Table's.
+	Gap time.Duration `json:"gap,omitempty"`
+	// Table has the photos' times in a column such as timestamp, or is a Camtrap DP package, whose own
+	// events count; empty for none. ID is the column of the paths, if not the usual one.
+	Table string `json:"table,omitempty"`
+	ID    string `json:"id,omitempty"`
+}
+
+// Captured are the times and events of the photos with the paths IDs, by path, of those where something says them.
+// Events is nil for none at all. Notes say in a line each what was found.
+type Captured struct {
+	IDs    []string
+	Times  map[string]time.Time
+	Events map[string]string
+	Notes  []string
+}
+
+// Find returns the times and events of the photos below a folder, without those that patterns leave out, and of
+// also.
+func (c Capture) Find(ctx context.Context, root string, patterns []string, also ...string) (*Captured, error) {
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := listImages(os.DirFS(root), patterns)
+	if err != nil {
+		return nil, err
+	}
+	ids = append(ids, also...)
+	slices.Sort(ids)
+	v, table := &Captured{IDs: slices.Compact(ids), Times: make(map[string]time.Time)}, c.Table
+	if table != "" && IsCamtrap(table) {
+		t, err := ReadTable(table, ColumnNames{})
+		if err != nil {
+			return nil, err
+		}
+		own := make(map[string]string)
+		for _, l := range Renamed(root, v.IDs, t.Labels) {
+			if _, there := slices.BinarySearch(v.IDs, l.ID); there && l.Group != "" {
+				own[l.ID] = l.Group
+			}
+		}
+		if len(own) > 0 {
+			v.Events, v.Notes = own, []string{fmt.Sprintf("the events of %s are used, of %d of %s", filepath.Base(table), len(own), plural(len(v.IDs), "image"))}
+		}
+		table = t.media
+	}
+	given, err := readTimes(table, c.ID, root, v.IDs)
+	if err != nil {
+		return nil, err
+	}
+	times, err := captureTimes(ctx, os.DirFS(root), v.IDs, given)
+	if err != nil {
+		return nil, err
+	}
+	var events []string
+	if v.Events == nil && c.Gap > 0 {
+		v.Events = make(map[string]string)
+		events, v.Notes = Events(v.IDs, times, c.Gap)
+	}
+	for i, id := range v.IDs {
+		if !times[i].IsZero() {
+			v.Times[id] = times[i]
+		}
+		if events != nil && events[i] != "" {
+			v.Events[id] = events[i]
+		}
+	}
+	if c.Gap > 0 && len(v.Events) == 0 {
+		return nil, fmt.Errorf("no photo in %s has a time in its EXIF, in a table or in its name, for events of %v", root, c.Gap)
+	}
+	return v, nil
+}
+
+// readTimes reads the times of photos from a table with a column such as timestamp, for IDs below an
 // absolute root; none from another file.
-func ReadTimes(file string, names ColumnNames, root string, ids []string) (map[string]time.Time, error) {
+func readTimes(file, id, root string, ids []string) (map[string]time.Time, error) {
 	if !hasSuffix(file, ".csv") && !hasSuffix(file, ".tsv") {
 		return nil, nil
 	}
-	c, err := ReadColumns(file, names)
-	if err != nil || sheet.Column(c.head, timeColumns...) < 0 {
+	column := ""
+	_ = sheet.Read(file, maxList, maxLine, func(head []string) error {
+		if i := sheet.Column(head, timeColumns...); i >= 0 {
+			column = head[i]
+		}
+		return fs.SkipAll // no more than the header
+	}, nil)
+	if column == "" {
+		return nil, nil
+	}
+	c, err := ReadColumns(file, ColumnNames{ID: id, Class: column})
+	if err != nil {
 		return nil, err
 	}
 	var list []Found
 	var times []time.Time
 	finder := newFinder(root, ids)
 	if err := readRows(file, func(r sheet.Row) error {
-		if t, ok := ParseTime(r.Cell(timeColumns...)); ok {
-			list, times = append(list, finder.Find(c.Label(r).ID)), append(times, t)
+		l := c.Label(r)
+		if t, ok := ParseTime(l.Class); ok {
+			list, times = append(list, finder.Find(l.ID)), append(times, t)
 		}
 		return nil
 	}); err != nil {
@@ -135,9 +226,9 @@ func ReadTimes(file string, names ColumnNames, root string, ids []string) (map[s
 	return told, nil
 }
 
-// ListImages returns the paths of the files below a folder that are called as images are, at any depth,
+// listImages returns the paths of the files below a folder that are called as images are, at any depth,
 // in byte order, without those that patterns leave out. Links are not followed.
-func ListImages(fsys fs.FS, patterns []string) (ids []string, err error) {
+func listImages(fsys fs.FS, patterns []string) (ids []string, err error) {
 	l := &lister{fsys: fsys, patterns: patterns, leaves: func(string) error { return fs.ErrInvalid }}
 	err = l.walk(func(dir string, files []string) error {
 		for _, name := range files {

@@ -4,12 +4,20 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"time"
 )
 
-// Events returns the event of each photo, empty for one without a time: photos of a camera, which is a
-// folder, with gaps of at most gap between them. An event is called after its folder and its first time. notes say in a
+// numbered is a folder that a camera begins when one is full, such as DCIM/100RECNX, by the DCF standard.
+var numbered = regexp.MustCompile(`(^|/)[1-9]\d\d([A-Z_][A-Z0-9_]{4})$`)
+
+// Camera returns the camera of a photo, which is its folder. Folders that differ in a DCF number alone,
+// 100RECNX and 101RECNX, are one camera, RECNX.
+func Camera(id string) string { return numbered.ReplaceAllString(path.Dir(id), "$1$2") }
+
+// Events returns the event of each photo, empty for one without a time: photos of a camera, see Camera,
+// with gaps of at most gap between them. An event is called after its folder and its first time. notes say in a
 // line each how many there are, and which clocks jump or stand at their beginning.
 func Events(ids []string, times []time.Time, gap time.Duration) (events []string, notes []string) {
 	cameras := make(map[string][]int)
@@ -20,19 +28,19 @@ func Events(ids []string, times []time.Time, gap time.Duration) (events []string
 			untimed++
 			continue
 		}
-		dir := path.Dir(id)
-		if cameras[dir] == nil {
-			order = append(order, dir)
+		name := Camera(id)
+		if cameras[name] == nil {
+			order = append(order, name)
 		}
-		cameras[dir] = append(cameras[dir], i)
+		cameras[name] = append(cameras[name], i)
 	}
 	slices.Sort(order)
 	events = make([]string, len(ids))
 	n, longest := 0, 0
 	var clocks []string
-	for _, dir := range order {
-		list := cameras[dir]
-		clocks = append(clocks, clock(dir, ids, times, list)...)
+	for _, name := range order {
+		list := cameras[name]
+		clocks = append(clocks, clock(name, ids, times, list)...)
 		slices.SortStableFunc(list, func(a, b int) int {
 			return cmp.Or(times[a].Compare(times[b]), cmp.Compare(ids[a], ids[b]))
 		})
@@ -40,7 +48,7 @@ func Events(ids []string, times []time.Time, gap time.Duration) (events []string
 		for k, i := range list {
 			if k == 0 || times[i].Sub(times[list[k-1]]) > gap {
 				n, in = n+1, 0
-				events[i] = path.Join(dir, times[i].Format("2006-01-02T15-04-05"))
+				events[i] = path.Join(path.Dir(ids[i]), times[i].Format("2006-01-02T15-04-05"))
 			} else {
 				events[i] = events[list[k-1]]
 			}

@@ -92,9 +92,9 @@ func GroupName(rule *regexp.Regexp, id string) string {
 	return ""
 }
 
-// GroupBy sets the groups of a new data set by a rule; an empty rule sets none.
-func (d *Dataset) GroupBy(rule string) error {
-	g, err := newGrouper(rule, nil)
+// GroupBy sets the groups of a new data set by a rule or else by labels; an empty rule and no labels set none.
+func (d *Dataset) GroupBy(rule string, labels ...Label) error {
+	g, err := newGrouper(rule, labels)
 	if err != nil {
 		return err
 	}

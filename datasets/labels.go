@@ -45,6 +45,8 @@ const (
 type Table struct {
 	Labels []Label
 	Note   string
+
+	media string // the table of media of a Camtrap DP package, which has the times
 }
 
 // ReadTable reads a file of labels. The columns of a CSV file (.csv or .tsv; see package sheet) are

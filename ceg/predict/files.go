@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/learner/embedding/shard"
+	"github.com/ledg-go/ledg/ceg/predict/observations"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/ahead"
 	"github.com/ledg-go/ledg/datasets/foreign"
@@ -26,9 +26,9 @@ type FilesOptions struct {
 	Images []string
 	// Boxes make the boxes in the images the items; nil for whole images.
 	Boxes *datasets.Boxes
-	// Events are the events of image files by path, from gaps of Gap; nil for none.
-	Events map[string]string
-	Gap    time.Duration
+	// Events are the events of image files by path, found by Capture; nil for none.
+	Events  map[string]string
+	Capture datasets.Capture
 	// Units fills in Summary.Images without boxes and events, too.
 	Units bool
 	// Out is the output table: .csv, .parquet or .jsonl.
@@ -60,7 +60,7 @@ type Summary struct {
 	First []string
 	// Images and Events are the predictions of images and of events, where there are boxes or events, and the Files
 	// with a row each.
-	Images, Events []*Unit
+	Images, Events []*observations.Unit
 	Files          []string
 	// Boxes are the boxes of the images, and Paths the images' paths; nil without boxes.
 	Boxes *datasets.BoxesOf

@@ -22,8 +22,9 @@ type head struct {
 	Images      []string `json:"images"`
 	// Boxes are the items, nil for whole images.
 	Boxes *datasets.Boxes `json:"boxes,omitempty"`
-	// Gap is that of events, 0 for none.
-	Gap time.Duration `json:"gap,omitempty"`
+	// Gap and Times are those of events, 0 and empty for none.
+	Gap   time.Duration `json:"gap,omitempty"`
+	Times string        `json:"times,omitempty"`
 	// Sets and Abstain are thresholds, nil for none.
 	Sets    *float64 `json:"sets,omitempty"`
 	Abstain *float64 `json:"abstain,omitempty"`
@@ -55,7 +56,7 @@ type journal struct {
 
 // openJournal begins a journal, or takes over what an interrupted call has left.
 func openJournal(o FilesOptions, p *Predictor) (*journal, error) {
-	h := head{Model: p.Model.Digest(), Temperature: p.Temperature, Calibrated: p.Calibrated, Images: o.Images, Boxes: o.Boxes, Gap: o.Gap}
+	h := head{Model: p.Model.Digest(), Temperature: p.Temperature, Calibrated: p.Calibrated, Images: o.Images, Boxes: o.Boxes, Gap: o.Capture.Gap, Times: o.Capture.Table}
 	if p.Sets != nil {
 		h.Sets = &p.Sets.Threshold
 	}

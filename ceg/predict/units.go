@@ -1,11 +1,9 @@
 package predict
 
 import (
-	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -21,39 +19,6 @@ import (
 // Blank is the class of an image or an event without a box.
 const Blank = "blank"
 
-// Unit is a prediction of several items: of the boxes of an image, or of all items of an event.
-type Unit struct {
-	// Name is the image's path or the event's name.
-	Name string
-	// Class is the most probable class: of an image that of its most certain box, of an event the one of
-	// the mean of its items' logits. Without a box it is person or vehicle where the
-	// detector sees one, else blank; it is empty where the detector failed.
-	Class       string
-	Probability float64
-	// Abstained is true if the network abstains.
-	Abstained bool
-	// Frames is the number of images, and Count the largest number of boxes in one; 1 for a whole
-	// image.
-	Frames, Count int
-	// Classes are the largest numbers of items of each class in an image.
-	Classes map[string]int
-	// Event is the image's event, empty for none, and Reason why an image has no box.
-	Event, Reason string
-	// Items are the predictions of an image's boxes, or its own, and Detected what the detector says of it,
-	// nil for nothing.
-	Items    []observations.Item
-	Detected *detections.Image
-}
-
-// classes returns "deer 2|boar 1", the most frequent first.
-func (u *Unit) classes() string {
-	names := slices.SortedFunc(maps.Keys(u.Classes), func(a, b string) int { return cmp.Or(u.Classes[b]-u.Classes[a], strings.Compare(a, b)) })
-	for i, name := range names {
-		names[i] = fmt.Sprint(name, " ", u.Classes[name])
-	}
-	return strings.Join(names, "|")
-}
-
 // unboxed is the class of an image without a box that counts: what else the detector sees, or blank.
 func unboxed(m *detections.Image, score float64) string {
 	class := Blank
@@ -66,12 +31,12 @@ func unboxed(m *detections.Image, score float64) string {
 }
 
 // units gathers what the journal has into predictions of images and of events.
-func (p *Predictor) units(o FilesOptions, s *Summary, j *journal) (images, events []*Unit, err error) {
-	at := make(map[string]*Unit)
-	image := func(path string) *Unit {
+func (p *Predictor) units(o FilesOptions, s *Summary, j *journal) (images, events []*observations.Unit, err error) {
+	at := make(map[string]*observations.Unit)
+	image := func(path string) *observations.Unit {
 		u := at[path]
 		if u == nil {
-			u = &Unit{Name: path, Frames: 1, Classes: map[string]int{}, Event: o.Events[path]}
+			u = &observations.Unit{Name: path, Frames: 1, Classes: map[string]int{}, Event: o.Events[path]}
 			at[path], images = u, append(images, u)
 		}
 		return u
@@ -124,15 +89,15 @@ func (p *Predictor) units(o FilesOptions, s *Summary, j *journal) (images, event
 	if err != nil {
 		return nil, nil, err
 	}
-	slices.SortFunc(images, func(a, b *Unit) int { return strings.Compare(a.Name, b.Name) })
-	of := make(map[string]*Unit)
+	slices.SortFunc(images, func(a, b *observations.Unit) int { return strings.Compare(a.Name, b.Name) })
+	of := make(map[string]*observations.Unit)
 	for _, u := range images {
 		if u.Event == "" {
 			continue
 		}
 		e := of[u.Event]
 		if e == nil {
-			e = &Unit{Name: u.Event, Classes: map[string]int{}, Class: u.Class}
+			e = &observations.Unit{Name: u.Event, Classes: map[string]int{}, Class: u.Class}
 			of[u.Event], events = e, append(events, e)
 		}
 		if e.Frames, e.Count = e.Frames+1, max(e.Count, u.Count); e.Class == "" || e.Class == Blank && u.Class != "" {
@@ -151,7 +116,7 @@ func (p *Predictor) units(o FilesOptions, s *Summary, j *journal) (images, event
 		e := of[name]
 		e.Class, e.Probability, e.Abstained = v.Class, float64(v.Probability), v.Abstained
 	}
-	slices.SortFunc(events, func(a, b *Unit) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(events, func(a, b *observations.Unit) int { return strings.Compare(a.Name, b.Name) })
 	return images, events, nil
 }
 
@@ -161,7 +126,7 @@ func unitsFile(out, what string) string {
 }
 
 // writeUnits writes a row a unit; head names the first column.
-func writeUnits(path, head string, list []*Unit) error {
+func writeUnits(path, head string, list []*observations.Unit) error {
 	width := 9
 	if head == "event" {
 		width = 7
@@ -174,7 +139,7 @@ func writeUnits(path, head string, list []*Unit) error {
 			if len(u.Classes) > 0 {
 				probability = strconv.FormatFloat(u.Probability, 'g', -1, 32)
 			}
-			rows.Write([]string{datasets.Guard(u.Name), datasets.Guard(u.Class), probability, strconv.Itoa(u.Count), datasets.Guard(u.classes()), strconv.Itoa(u.Frames), strconv.FormatBool(u.Abstained),
+			rows.Write([]string{datasets.Guard(u.Name), datasets.Guard(u.Class), probability, strconv.Itoa(u.Count), datasets.Guard(u.Counts()), strconv.Itoa(u.Frames), strconv.FormatBool(u.Abstained),
 				datasets.Guard(u.Event), datasets.Guard(u.Reason)}[:width])
 		}
 		rows.Flush()

@@ -72,16 +72,8 @@ func (s *Sources) EstimateAccuracy(site Part, runSeed uint64) (*AccuracyEstimate
 	if g.Source, err = s.Trust(); err != nil {
 		return nil, err
 	}
-	counts := make([]int, len(s.ClassNames))
-	for _, c := range s.Labelled.Classes {
-		counts[c]++
-	}
-	prior := audit.Prior(counts)
-	var probs [][]float64
-	for _, i := range drawn(site.Len(), transported, runSeed, "transported") {
-		probs = append(probs, calibration.Softmax(Row(site.Logits, i), g.Source.Temperature))
-	}
-	if g.Transport, err = audit.Transport(probs, prior); err != nil {
+	prior := s.prior()
+	if g.Transport, err = s.transport(site, g.Source.Temperature, runSeed); err != nil {
 		return nil, err
 	}
 	best := Best(site.Logits)
@@ -104,6 +96,24 @@ func (s *Sources) EstimateAccuracy(site Part, runSeed uint64) (*AccuracyEstimate
 	}
 	s.compare(g, site, runSeed)
 	return g, nil
+}
+
+// prior returns the shares of classes among the labels; see [audit.Prior].
+func (s *Sources) prior() []float64 {
+	counts := make([]int, len(s.ClassNames))
+	for _, c := range s.Labelled.Classes {
+		counts[c]++
+	}
+	return audit.Prior(counts)
+}
+
+// transport estimates accuracy on a sample of a site's images; see [audit.Transport].
+func (s *Sources) transport(site Part, temperature float64, runSeed uint64) (float64, error) {
+	var probs [][]float64
+	for _, i := range drawn(site.Len(), transported, runSeed, "transported") {
+		probs = append(probs, calibration.Softmax(Row(site.Logits, i), temperature))
+	}
+	return audit.Transport(probs, s.prior())
 }
 
 // drawn returns a random sample of at most the given number of n rows, in order.

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -54,6 +55,8 @@ type Record struct {
 	Decode rgb.Decoding `json:"decode,omitempty"`
 	// Boxes make the boxes in the images the items; nil for whole images.
 	Boxes *datasets.Boxes `json:"boxes,omitempty"`
+	// Capture says how the events of the images are found; nil for none.
+	Capture *datasets.Capture `json:"capture,omitempty"`
 	// Group is a rule that maps paths to groups, empty for none: the one specified when the site
 	// was created, or the run's if it matches here.
 	Group string `json:"group,omitempty"`
@@ -74,8 +77,10 @@ type Visit struct {
 	At time.Time `json:"at"`
 	// Images are their IDs and Digests the digests of their contents on arrival, so that results
 	// stay valid if a file is removed or changed. LeftOut lists skipped files with reasons.
-	Images  []string           `json:"images"`
-	Digests []string           `json:"digests"`
+	Images  []string `json:"images"`
+	Digests []string `json:"digests"`
+	// Events are the images' events on arrival, empty where unknown; nil without Record.Capture.
+	Events  []string           `json:"events,omitempty"`
 	LeftOut []datasets.Skipped `json:"left_out,omitempty"`
 	// Estimate is the label-free accuracy estimate.
 	Estimate *AccuracyEstimate `json:"estimate"`
@@ -119,8 +124,8 @@ func Read(dir string) (*Record, error) {
 		return nil, fmt.Errorf("%s: format %d, want %d", path, r.Format, format)
 	}
 	for k, v := range r.Visits {
-		if len(v.Digests) != len(v.Images) {
-			return nil, fmt.Errorf("%s: visit %d has %d images and the digests of %d", path, k+1, len(v.Images), len(v.Digests))
+		if len(v.Digests) != len(v.Images) || v.Events != nil && len(v.Events) != len(v.Images) {
+			return nil, fmt.Errorf("%s: visit %d has %d images, the digests of %d and the events of %d", path, k+1, len(v.Images), len(v.Digests), len(v.Events))
 		}
 	}
 	return r, nil
@@ -182,16 +187,35 @@ func (r *Record) Known() (*datasets.Dataset, datasets.Truth, error) {
 	}
 	d, t, err := datasets.Site(r.Images, r.LabelNames(), r.FollowLinks, r.Decode, r.Boxes, ids...)
 	if err == nil {
-		err = d.GroupBy(r.Group)
+		err = d.GroupBy(r.Group, r.eventLabels()...)
 	}
 	return d, t, err
+}
+
+// eventLabels returns the events of the images that have one as groups.
+func (r *Record) eventLabels() (list []datasets.Label) {
+	for _, v := range r.Visits {
+		for k, event := range v.Events {
+			if event != "" {
+				list = append(list, datasets.Label{ID: rgb.FilePath(v.Images[k]), Group: event})
+			}
+		}
+	}
+	return list
 }
 
 // Groups returns a function from images to group names, which is the ID for an image without a
 // group.
 func (r *Record) Groups() func(id string) string {
-	if r.Group == "" {
-		return rgb.FilePath // of a box the image
+	if r.Group == "" { // of a box the image
+		events := make(map[string]string)
+		for _, l := range r.eventLabels() {
+			events[l.ID] = "event " + l.Group
+		}
+		return func(id string) string {
+			id = rgb.FilePath(id)
+			return cmp.Or(events[id], id)
+		}
 	}
 	rule := regexp.MustCompile(r.Group) // checked when the site was new
 	return func(id string) string {

@@ -29,6 +29,8 @@ type Report struct {
 	// its probabilities are calibrated, by the audit or by the run's own calibration.
 	Calibration *Calibration `json:"calibration,omitempty"`
 	Calibrated  bool         `json:"calibrated"`
+	// Months are by camera and month; nil unless requested.
+	Months []*Month `json:"months,omitempty"`
 }
 
 // VisitReport holds the results on the images of one visit. Accuracies are on images outside the
@@ -331,6 +333,9 @@ func (r *Report) String() string {
 				fmt.Fprintf(&b, "  %-16s too few labels   %v right\n", c.Class, c.Tally)
 			}
 		}
+	}
+	if len(r.Months) > 0 {
+		fmt.Fprintf(&b, "\n%v", r.MonthsTable())
 	}
 	for _, line := range r.Thresholds() {
 		fmt.Fprintf(&b, "%s\n", line)

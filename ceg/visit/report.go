@@ -152,6 +152,11 @@ func (a *arrival) report(ctx context.Context) (*Arrived, error) {
 	if n := len(unsure); n > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d images are marked unsure, such as %s: the audit waits for them; open Labels on the page, and choose a class or mark them as bad", n, unsure[0]))
 	}
+	if a.ByMonth {
+		if err := a.months(ctx, r, all, adapted, with, label); err != nil {
+			return nil, err
+		}
+	}
 	r.Finish()
 	if err := a.record.Write(a.Dir); err != nil { // with its temperature
 		return nil, err

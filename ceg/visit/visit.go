@@ -1,6 +1,7 @@
 package visit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/run"
 	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
 // Options are the settings of a visit.
@@ -29,6 +31,11 @@ type Options struct {
 	// Boxes make the boxes in the images the items; nil means the last ones, and whole images for
 	// a new site.
 	Boxes *datasets.Boxes
+	// Capture says how times and events of the images are found; nil means as before, and no events for a new
+	// site. Events are groups.
+	Capture *datasets.Capture
+	// ByMonth adds each camera and month to the report; see [site.Month].
+	ByMonth bool
 	// Group is a rule that maps paths to groups of a new site's images, empty for none; nil uses
 	// the run's.
 	Group *string
@@ -155,6 +162,16 @@ func (a *arrival) openRecord() error {
 	if a.Boxes != nil {
 		r.Boxes = a.Boxes
 	}
+	if c := a.Capture; c != nil {
+		was := time.Duration(0)
+		if r.Capture != nil {
+			was = r.Capture.Gap
+		}
+		if c.Gap = cmp.Or(c.Gap, was); r.Visits != nil && c.Gap != was {
+			return fmt.Errorf("%s was begun with events of %v, and what it measured went by those: name another folder for %v", a.Dir, was, c.Gap)
+		}
+		r.Capture = c
+	}
 	if a.Unadapted != nil {
 		r.Unadapted = *a.Unadapted
 	}
@@ -207,7 +224,7 @@ func (a *arrival) group(fresh bool, truth datasets.Truth) error {
 			return fmt.Errorf("%s was begun with the group rule %q, and what it measured went by that: name another folder for %q", a.Dir, r.Group, rule)
 		}
 	}
-	if !fresh || rule == "" {
+	if !fresh || rule == "" || a.Group == nil && r.Capture != nil { // events are the groups
 		return nil
 	}
 	if err := a.data.GroupBy(rule); err != nil {
@@ -302,6 +319,20 @@ func (a *arrival) newImages(ctx context.Context) error {
 	}
 	if len(v.Images) == 0 {
 		return fmt.Errorf("%s: no image can be read, such as %s: %s", a.record.Images, v.LeftOut[0].ID, v.LeftOut[0].Reason)
+	}
+	if a.record.Capture != nil {
+		found, err := a.captured(ctx)
+		if err != nil {
+			return err
+		}
+		for _, note := range found.Notes {
+			a.Say("%s", note)
+		}
+		if found.Events != nil {
+			for _, id := range v.Images {
+				v.Events = append(v.Events, found.Events[rgb.FilePath(id)])
+			}
+		}
 	}
 	if err := a.loadSources(ctx); err != nil {
 		return err

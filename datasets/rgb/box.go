@@ -94,7 +94,7 @@ func (d Decoding) LookAt(ctx context.Context, id string, data []byte) (*Image, F
 	case strings.HasSuffix(string(d), outlined):
 		m, facts, err := d.whole().Look(ctx, data)
 		if width, height, bad := size(data); err == nil && ok && bad == nil {
-			m.outline(b.fractions(width, height))
+			m.outline(b.Fractions(width, height))
 		}
 		return m, facts, err
 	case !d.Boxes():
@@ -106,7 +106,7 @@ func (d Decoding) LookAt(ctx context.Context, id string, data []byte) (*Image, F
 	if err != nil {
 		return nil, Facts{}, err
 	}
-	b = b.fractions(width, height)
+	b = b.Fractions(width, height)
 	rule := d.whole()
 	if least := rule.Least(); least > 0 {
 		_, _, side := b.square(width, height)
@@ -182,8 +182,8 @@ func UprightSize(data []byte) (width, height int, err error) {
 	return width, height, err
 }
 
-// fractions returns a box as fractions of an image of that size.
-func (b Box) fractions(width, height int) Box {
+// Fractions returns a box as fractions of an image of that size.
+func (b Box) Fractions(width, height int) Box {
 	if !b.pixels() {
 		return b
 	}

@@ -24,8 +24,8 @@ func (f *boxFlags) add(flags *pflag.FlagSet) {
 // boxes returns the boxes that the flags name, with an absolute path; nil without --boxes.
 func (f *boxFlags) boxes() (*datasets.Boxes, error) {
 	if f.File == "" {
-		if len(f.Classes) > 0 || f.Most+f.Side > 0 {
-			return nil, usagef("--box-class, --box-most, --box-side: --boxes names no file of boxes")
+		if len(f.Classes) > 0 || f.Most+f.Side > 0 || f.Labels {
+			return nil, usagef("--box-class, --box-most, --box-side, --box-labels: --boxes names no file of boxes")
 		}
 		return nil, nil
 	}

@@ -134,3 +134,60 @@ func trapLabels(photos []trapPhoto) string {
 	}
 	return text
 }
+
+// A validation photo that is one of a burst whose others are trained on looks like them: its nearest training photo
+// is of its burst, and has its class. With events as groups none is, and what is left is what a new burst gets.
+func TestEventsRemoveLeakage(t *testing.T) {
+	dir := t.TempDir()
+	photos := makeTraps(t, dir, []string{"c1", "c2", "c3"}, 40, map[string]string{"fox": "noto/mammal/1f98a.webp", "panda": "noto/mammal/1f43c.webp"})
+	event := make(map[string]string)
+	var alone, grouped []datasets.Label
+	for _, p := range photos {
+		event[p.Path] = p.Event
+		alone = append(alone, datasets.Label{ID: p.Path, Class: p.Class})
+		grouped = append(grouped, datasets.Label{ID: p.Path, Class: p.Class, Group: p.Event})
+	}
+	measure := func(labels []datasets.Label) (leaks, right, n int) {
+		d, truth := fatal.Get2(datasets.Open(datasets.FolderName, dir, datasets.Options{Seed: 1, Layout: "{site}/{name}", Labels: labels}))(t)
+		var small []*rgb.Image
+		trained := make(map[string]bool)
+		for i, e := range d.Examples {
+			small = append(small, fatal.Get(d.Image(i))(t).Resize(24, 24))
+			trained[event[e.ID]] = trained[event[e.ID]] || e.Split == datasets.Train
+		}
+		for i, e := range d.Examples {
+			if e.Split != datasets.Val {
+				continue
+			}
+			if n++; trained[event[e.ID]] {
+				leaks++
+			}
+			nearest, least := -1, 0
+			for k, other := range d.Examples {
+				if other.Split != datasets.Train {
+					continue
+				}
+				distance := 0
+				for j, v := range small[i].Pix {
+					by := int(v) - int(small[k].Pix[j])
+					distance += by * by
+				}
+				if nearest < 0 || distance < least {
+					nearest, least = k, distance
+				}
+			}
+			if truth.Class(nearest) == truth.Class(i) {
+				right++
+			}
+		}
+		return leaks, right, n
+	}
+	leaks, right, n := measure(alone)
+	none, honest, m := measure(grouped)
+	if leaks*2 < n || none != 0 || m == 0 {
+		t.Errorf("%d of %d validation photos have trained photos of their event, with groups %d of %d; want most and none", leaks, n, none, m)
+	}
+	if a, b := float64(right)/float64(n), float64(honest)/float64(m); a < b+0.15 {
+		t.Errorf("accuracy %.2f by photos and %.2f by events; want 15 points less", a, b)
+	}
+}

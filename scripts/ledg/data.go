@@ -161,6 +161,7 @@ func (f *dataFlags) addOwn(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.followLinks, "follow-links", false, "use images behind links that lead out of --root")
 	cmd.Flags().DurationVar(&f.events, "events", 0, "gap that ends an event of a folder's photos, such as 60s")
 	f.box.add(cmd.Flags())
+	cmd.Flags().BoolVar(&f.box.Labels, "box-labels", false, "classes of boxes are labels, as in COCO and CVAT")
 }
 
 // columnFlags adds the flags that choose the columns of a table.

@@ -11,8 +11,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/predict"
+	"github.com/ledg-go/ledg/ceg/predict/observations"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/regular"
 )
@@ -24,6 +28,8 @@ func (f *dataFlags) withEvents(o *datasets.Options) error {
 	switch {
 	case gap == 0:
 		return nil
+	case gap < 0:
+		return usagef("--events %v: want a gap such as 60s, or 0 for none", gap)
 	case f.dataset != photoDataset:
 		return usagef("--events %v: times are read from photos in folders: --dataset %s", gap, photoDataset)
 	case f.group != "":
@@ -34,15 +40,16 @@ func (f *dataFlags) withEvents(o *datasets.Options) error {
 		f.eventNotes = "the groups of the table are used, and no events of --events"
 		return nil
 	}
-	list := slices.Clone(o.Labels)
-	events, notes, err := eventsIn(f.root, f.exclude, gap, func(root string, ids []string) (map[string]time.Time, error) {
-		list = datasets.Renamed(root, ids, list)
-		return datasets.ReadTimes(f.labels, f.columns, root, ids)
-	})
+	found, err := datasets.Capture{Gap: gap, Table: f.labels, ID: f.columns.ID}.Find(context.Background(), f.root, f.exclude)
+	if err != nil {
+		return usagef("--events %v: %w", gap, err)
+	}
+	root, err := filepath.Abs(f.root)
 	if err != nil {
 		return err
 	}
-	for id, event := range events {
+	list := datasets.Renamed(root, found.IDs, o.Labels)
+	for id, event := range found.Events {
 		list = append(list, datasets.Label{ID: id, Group: event})
 	}
 	slices.SortStableFunc(list, func(a, b datasets.Label) int { return strings.Compare(a.ID, b.ID) })
@@ -57,7 +64,7 @@ func (f *dataFlags) withEvents(o *datasets.Options) error {
 	if err := regular.WriteFile(file, func(w io.Writer) error { return labels.WriteUserLabels(w, list) }); err != nil {
 		return err
 	}
-	f.gap, f.eventNotes, f.labels, f.columns = gap, strings.Join(notes, "\n"), file, datasets.ColumnNames{}
+	f.gap, f.eventNotes, f.labels, f.columns = gap, strings.Join(found.Notes, "\n"), file, datasets.ColumnNames{}
 	where := make(map[string]string) // errors name the table
 	for _, l := range list {
 		where[l.ID] = cmp.Or(l.Where, where[l.ID])
@@ -69,58 +76,55 @@ func (f *dataFlags) withEvents(o *datasets.Options) error {
 	return err
 }
 
-// eventsIn returns the events of the photos in a folder, by ID, with gaps of at most gap; told says their
-// times, if anything but the photos does.
-func eventsIn(root string, exclude []string, gap time.Duration, told func(root string, ids []string) (map[string]time.Time, error)) (events map[string]string, notes []string, err error) {
-	if gap < 0 {
-		return nil, nil, usagef("--events %v: want a gap such as 60s, or 0 for none", gap)
-	}
-	if root, err = filepath.Abs(root); err != nil {
-		return nil, nil, err
-	}
-	ids, err := datasets.ListImages(os.DirFS(root), exclude)
-	if err != nil {
-		return nil, nil, err
-	}
-	says, err := told(root, ids)
-	if err != nil {
-		return nil, nil, err
-	}
-	times, err := datasets.CaptureTimes(context.Background(), os.DirFS(root), ids, says)
-	if err != nil {
-		return nil, nil, err
-	}
-	names, notes := datasets.Events(ids, times, gap)
-	events = make(map[string]string)
-	for i, name := range names {
-		if name != "" {
-			events[ids[i]] = name
-		}
-	}
-	if len(events) == 0 {
-		return nil, nil, usagef("--events %v: no photo in %s has a time in its EXIF, in a table or in its name", gap, root)
-	}
-	return events, notes, nil
+// captureFlags are the flags about times and events of photos.
+type captureFlags struct{ datasets.Capture }
+
+func (f *captureFlags) add(flags *pflag.FlagSet) {
+	flags.DurationVar(&f.Gap, "events", 0, "gap that ends an event of a folder's photos, such as 60s")
+	flags.StringVar(&f.Table, "times", "", "table of the photos' times, or Camtrap DP package with their events")
 }
 
-// eventsOf returns the events of photos in a folder by their paths; nil for the gap 0.
-func eventsOf(say io.Writer, roots []string, gap time.Duration) (map[string]string, error) {
-	if gap == 0 {
+// capture returns what the flags say, with an absolute path.
+func (f *captureFlags) capture() (c datasets.Capture, err error) {
+	if c = f.Capture; c.Gap < 0 {
+		return c, usagef("--events %v: want a gap such as 60s, or 0 for none", c.Gap)
+	}
+	if c.Table == "" {
+		return c, nil
+	}
+	if _, err := os.Stat(c.Table); err != nil {
+		return c, usagef("--times %s: %w", c.Table, err)
+	}
+	c.Table, err = filepath.Abs(c.Table)
+	return c, err
+}
+
+// capturedOf sets the events of photos in a folder for predictions, and returns their times, by their paths.
+func capturedOf(cmd *cobra.Command, f *predict.FilesOptions) (times map[string]time.Time, err error) {
+	if f.Capture == (datasets.Capture{}) && !f.Units {
 		return nil, nil
 	}
-	if info, err := os.Stat(roots[0]); len(roots) > 1 || err != nil || !info.IsDir() {
-		return nil, usagef("--events %v: want one folder as --images", gap)
+	if info, err := os.Stat(f.Images[0]); len(f.Images) > 1 || err != nil || !info.IsDir() {
+		return nil, usagef("--events %v --times %q: want one folder as --images", f.Capture.Gap, f.Capture.Table)
 	}
-	events, notes, err := eventsIn(roots[0], nil, gap, func(string, []string) (map[string]time.Time, error) { return nil, nil })
+	found, err := f.Capture.Find(cmd.Context(), f.Images[0], nil)
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintln(say, strings.Join(notes, "\n"))
-	all := make(map[string]string)
-	for id, event := range events {
-		all[filepath.Join(roots[0], filepath.FromSlash(id))] = event
+	for _, note := range found.Notes {
+		fmt.Fprintln(cmd.ErrOrStderr(), note)
 	}
-	return all, nil
+	times = make(map[string]time.Time)
+	if found.Events != nil {
+		f.Events = make(map[string]string)
+	}
+	for _, id := range found.IDs {
+		name := filepath.Join(f.Images[0], filepath.FromSlash(id))
+		if times[name] = found.Times[id]; found.Events != nil {
+			f.Events[name] = found.Events[id]
+		}
+	}
+	return times, nil
 }
 
 // tellUnits says what was predicted of images and events.
@@ -128,7 +132,7 @@ func tellUnits(w io.Writer, s predict.Summary) {
 	if s.Boxes != nil {
 		fmt.Fprintln(w, s.Boxes.Note)
 	}
-	for i, list := range [][]*predict.Unit{s.Images, s.Events}[:len(s.Files)] {
+	for i, list := range [][]*observations.Unit{s.Images, s.Events}[:len(s.Files)] {
 		fmt.Fprintf(w, "%s: %s\n", s.Files[i], count(len(list), []string{"image", "event"}[i]))
 	}
 }

@@ -233,6 +233,9 @@ func (f *labelFlags) where() []string {
 			add("--box-score", fmt.Sprint(b.Score))
 		}
 		add("--box-class", b.Classes...)
+		if b.Labels {
+			list = append(list, "--box-labels")
+		}
 	}
 	return list
 }

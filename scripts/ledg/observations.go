@@ -12,7 +12,6 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/predict"
 	"github.com/ledg-go/ledg/ceg/predict/observations"
-	"github.com/ledg-go/ledg/datasets"
 )
 
 // checkExports validates --export before anything is computed.
@@ -33,39 +32,30 @@ func checkExports(exports []string, f predict.FilesOptions) error {
 }
 
 // export writes predictions in the formats of other tools.
-func export(cmd *cobra.Command, exports []string, f predict.FilesOptions, s predict.Summary, by string) error {
+func export(cmd *cobra.Command, exports []string, f predict.FilesOptions, s predict.Summary, times map[string]time.Time, by string) error {
 	if len(exports) == 0 {
 		return nil
 	}
-	root := filepath.Clean(f.Images[0])
-	var ids []string
+	begin, end := make(map[string]time.Time), make(map[string]time.Time)
+	var images []*observations.Unit
 	for _, u := range s.Images {
-		rel, err := filepath.Rel(root, u.Name)
+		rel, err := filepath.Rel(f.Images[0], u.Name)
 		if err != nil {
 			return err
 		}
-		ids = append(ids, filepath.ToSlash(rel))
-	}
-	times, err := datasets.CaptureTimes(cmd.Context(), os.DirFS(root), ids, nil)
-	if err != nil {
-		return err
-	}
-	begin, end := make(map[string]time.Time), make(map[string]time.Time)
-	for i, u := range s.Images {
-		if t, ok := begin[u.Event]; !ok || times[i].Before(t) {
-			begin[u.Event] = times[i]
+		u.Path, u.Time = filepath.ToSlash(rel), times[u.Name]
+		if t, ok := begin[u.Event]; !u.Time.IsZero() && (!ok || u.Time.Before(t)) {
+			begin[u.Event] = u.Time
 		}
-		if times[i].After(end[u.Event]) {
-			end[u.Event] = times[i]
+		if u.Time.After(end[u.Event]) {
+			end[u.Event] = u.Time
+		}
+		if u.Detected != nil || len(u.Items) > 0 { // an image
+			images = append(images, u)
 		}
 	}
-	var images []observations.Image
-	for i, u := range s.Images {
-		if u.Detected == nil && len(u.Items) == 0 { // no image
-			continue
-		}
-		images = append(images, observations.Image{Path: ids[i], Class: u.Class, Probability: u.Probability, Count: u.Count, Items: u.Items, Event: u.Event, Time: times[i],
-			Start: begin[u.Event], End: end[u.Event], Detected: u.Detected})
+	for _, u := range images {
+		u.Start, u.End = begin[u.Event], end[u.Event]
 	}
 	said := map[string]bool{}
 	for _, text := range exports {

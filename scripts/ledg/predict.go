@@ -29,7 +29,7 @@ func newPredictCommand() *cobra.Command {
 	var o ceg.Options
 	var f predict.FilesOptions
 	var box boxFlags
-	var gap time.Duration
+	var capture captureFlags
 	var exports []string
 	var named namedPrediction
 	quiet, verbose, yes := false, false, false
@@ -86,11 +86,15 @@ distance, nearest and looks_new are empty then, as nothing was labelled.`,
 			if f.Boxes, err = box.boxes(); err != nil {
 				return err
 			}
-			f.Gap, f.Units = gap, len(exports) > 0
+			if f.Capture, err = capture.capture(); err != nil {
+				return err
+			}
+			f.Units = len(exports) > 0
 			if err := checkExports(exports, f); err != nil {
 				return err
 			}
-			if f.Events, err = eventsOf(cmd.ErrOrStderr(), f.Images, gap); err != nil {
+			times, err := capturedOf(cmd, &f)
+			if err != nil {
 				return err
 			}
 			var p *predict.Predictor
@@ -171,7 +175,7 @@ distance, nearest and looks_new are empty then, as nothing was labelled.`,
 			}
 			fmt.Fprintf(out, ", %.1f images/s\n", float64(now)/seconds)
 			tellUnits(out, s)
-			if err := export(cmd, exports, f, s, "ledg "+filepath.Base(filepath.Clean(cmp.Or(o.Dir, named.net)))); err != nil {
+			if err := export(cmd, exports, f, s, times, "ledg "+filepath.Base(filepath.Clean(cmp.Or(o.Dir, named.net)))); err != nil {
 				return err
 			}
 			if s.Reused > 0 {
@@ -207,7 +211,7 @@ distance, nearest and looks_new are empty then, as nothing was labelled.`,
 	flags.StringArrayVar(&f.Images, "images", nil, "folder or image file; repeatable (required)")
 	box.add(flags)
 	flags.StringArrayVar(&exports, "export", nil, "FORMAT=FILE of megadetector, timelapse, camtrap, wildlifeinsights; repeatable")
-	flags.DurationVar(&gap, "events", 0, "gap that ends an event of a folder's photos, such as 60s")
+	capture.add(flags)
 	flags.StringVar(&f.Out, "out", "", "table to write: .csv, .parquet or .jsonl (required)")
 	flags.Float64Var(&coverage, "sets", 0, "add prediction sets that contain the true class this often (sites only)")
 	flags.Float64Var(&abstain, "abstain", 0, "abstain on this fraction of the least confident images (sites only)")

@@ -27,8 +27,9 @@ import (
 func newSiteCommand() *cobra.Command {
 	o := visit.Options{}
 	var asJSON, wait, quiet, unadapted bool
-	var group string
+	var group, by string
 	var box boxFlags
+	var capture captureFlags
 	cmd := &cobra.Command{
 		Use:         "site {RUN --images DIR | --out SITE}",
 		Annotations: map[string]string{guide: "new-site.md", flagGroups: siteGroups},
@@ -46,13 +47,15 @@ and reports accuracy before and after, with 95% intervals. The audit set never t
 Adaptation can reduce accuracy where the run is right already: the report shows the gain,
 and --unadapted returns to the run's own head.
 Run the command again on new images of the site to add them and to detect drops in
-accuracy. ledg predict and ledg export accept the folder of a site in place of a run.`,
+accuracy. --by month reports each camera (a folder) and month, with advice.
+ledg predict and ledg export accept the folder of a site in place of a run.`,
 		Example: `  ledg site runs/mine --images north
   ledg site runs/mine --images north --ask
   ledg label sites/north
   ledg site --out sites/north
   ledg site --out sites/north --ask --until 5
   ledg site runs/mine --images south --group '^([^/]+)/' --ask
+  ledg site --out sites/north --by month
   ledg predict sites/north --images more --sets 0.9 --out predictions.csv`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -80,6 +83,18 @@ accuracy. ledg predict and ledg export accept the folder of a site in place of a
 			var err error
 			if o.Boxes, err = box.boxes(); err != nil {
 				return err
+			}
+			if flags.Changed("events") || flags.Changed("times") {
+				c, err := capture.capture()
+				if err != nil {
+					return err
+				}
+				if o.Capture = &c; flags.Changed("group") {
+					return usagef("--events %v: --group makes other groups; give one of them", c.Gap)
+				}
+			}
+			if o.ByMonth = by == "month"; by != "" && !o.ByMonth {
+				return usagef("--by %s: want month", by)
 			}
 			if flags.Changed("group") {
 				if _, err := datasets.ParseGroup(group); err != nil {
@@ -131,6 +146,8 @@ accuracy. ledg predict and ledg export accept the folder of a site in place of a
 	flags.Uint64Var(&o.Seed, "seed", 1, "seed of a new site's audit set")
 	flags.BoolVar(&o.FollowLinks, "follow-links", false, "use images behind links that lead out of --images")
 	box.add(flags)
+	capture.add(flags)
+	flags.StringVar(&by, "by", "", "month: also report each camera and month, with advice")
 	flags.BoolVar(&wait, "wait", false, "wait for the labels, then continue")
 	flags.BoolVar(&asJSON, "json", false, "print the report as JSON")
 	flags.BoolVar(&quiet, "quiet", false, "print no progress on stderr")

@@ -13,7 +13,6 @@ import (
 	"github.com/ledg-go/ledg/datasets/detections"
 	"github.com/ledg-go/ledg/datasets/foreign"
 	"github.com/ledg-go/ledg/datasets/regular"
-	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
 // maxFile is the largest file of boxes, in bytes.
@@ -22,7 +21,7 @@ const maxFile = 4 << 30
 // writeMegaDetector writes MegaDetector's results of the boxes' file with the classes that were predicted,
 // as classifications of its detections. Everything else stays as it is in the file; another format is
 // converted.
-func writeMegaDetector(out string, images []Image, o Options) error {
+func writeMegaDetector(out string, images []*Unit, o Options) error {
 	if o.Boxes == nil {
 		return errors.New("MegaDetector's format is of boxes: predict with --boxes")
 	}
@@ -90,7 +89,7 @@ func writeMegaDetector(out string, images []Image, o Options) error {
 }
 
 // categories adds the predicted classes to those of a file, with the next free numbers.
-func categories(doc map[string]any, images []Image) (classes map[string]any, number map[string]string) {
+func categories(doc map[string]any, images []*Unit) (classes map[string]any, number map[string]string) {
 	if classes, _ = doc["classification_categories"].(map[string]any); classes == nil {
 		classes = make(map[string]any)
 	}
@@ -142,8 +141,7 @@ func converted(list *detections.List) (map[string]any, error) {
 				if m.Width == 0 || m.Height == 0 {
 					return nil, fmt.Errorf("%s has boxes in pixels and no width and height, which MegaDetector's format needs", m.File)
 				}
-				w, h := float64(m.Width), float64(m.Height)
-				at = rgb.Box{X: at.X / w, Y: at.Y / h, W: at.W / w, H: at.H / h}
+				at = at.Fractions(m.Width, m.Height)
 			}
 			bbox := []any{}
 			for _, v := range []float64{at.X, at.Y, at.W, at.H} {

@@ -8,6 +8,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"os"
 	"path"
@@ -40,22 +41,41 @@ func (v Item) class() string {
 	return v.Class
 }
 
-// Image is what is predicted of an image.
-type Image struct {
-	// Path is relative to the folder of the images, with slashes.
-	Path string
-	// Class, Probability and Count are of the image as a whole, Class blank without a box.
+// Unit is a prediction of several items: of the boxes of an image, or of all items of an event.
+type Unit struct {
+	// Name is the image's path or the event's name.
+	Name string
+	// Class is the most probable class: of an image that of its most certain box, of an event the one of
+	// the mean of its items' logits. Without a box it is person or vehicle where the
+	// detector sees one, else blank; it is empty where the detector failed.
 	Class       string
 	Probability float64
-	Count       int
-	Items       []Item
-	// Event is its event, from Start to End; without one it is an event of its own. Time is
-	// when it was taken, zero if not known.
-	Event      string
-	Time       time.Time
-	Start, End time.Time
-	// Detected is what the detector says, nil for nothing.
+	// Abstained is true if the network abstains.
+	Abstained bool
+	// Frames is the number of images, and Count the largest number of boxes in one; 1 for a whole
+	// image.
+	Frames, Count int
+	// Classes are the largest numbers of items of each class in an image.
+	Classes map[string]int
+	// Event is the image's event, empty for none, and Reason why an image has no box.
+	Event, Reason string
+	// Items are the predictions of an image's boxes, or its own, and Detected what the detector says of it,
+	// nil for nothing.
+	Items    []Item
 	Detected *detections.Image
+	// Path is relative to the folder of the images, with slashes, and Time when it was taken, zero if not
+	// known. Its event is from Start to End. All of them are for exports alone.
+	Path             string
+	Time, Start, End time.Time
+}
+
+// Counts returns "deer 2|boar 1", the most frequent first.
+func (u *Unit) Counts() string {
+	names := slices.SortedFunc(maps.Keys(u.Classes), func(a, b string) int { return cmp.Or(u.Classes[b]-u.Classes[a], strings.Compare(a, b)) })
+	for i, name := range names {
+		names[i] = fmt.Sprint(name, " ", u.Classes[name])
+	}
+	return strings.Join(names, "|")
 }
 
 // Format is an export format.
@@ -81,9 +101,13 @@ type Options struct {
 }
 
 // Write writes predictions, replacing files of the same names. notes are lines about what is assumed.
-func Write(f Format, out string, images []Image, o Options) (notes []string, err error) {
+func Write(f Format, out string, images []*Unit, o Options) (notes []string, err error) {
 	untimed := 0
 	for _, m := range images {
+		m.Classes = make(map[string]int) // counts of unknown ones, too
+		for _, v := range m.Items {
+			m.Classes[v.class()]++
+		}
 		if m.Time.IsZero() {
 			untimed++
 		}
@@ -129,7 +153,7 @@ func table(out string, rows [][]string) error {
 }
 
 // deployment is the first folder of an image.
-func (m *Image) deployment() string {
+func (m *Unit) deployment() string {
 	if first, _, below := strings.Cut(m.Path, "/"); below {
 		return first
 	}
@@ -148,23 +172,7 @@ func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 // share is a probability with four decimals.
 func share(v float64) string { return strconv.FormatFloat(v, 'f', 4, 64) }
 
-// counts returns "deer 2|boar 1", in byte order.
-func (m *Image) counts() string {
-	n := make(map[string]int)
-	var names []string
-	for _, v := range m.Items {
-		if n[v.class()]++; n[v.class()] == 1 {
-			names = append(names, v.class())
-		}
-	}
-	slices.Sort(names)
-	for i, name := range names {
-		names[i] = fmt.Sprint(name, " ", n[name])
-	}
-	return strings.Join(names, "|")
-}
-
-func timelapse(images []Image) [][]string {
+func timelapse(images []*Unit) [][]string {
 	rows := [][]string{{"File", "RelativePath", "DateTime", "Class", "Confidence", "Count", "Classes", "Event"}}
 	for _, m := range images {
 		dir, at, confidence := path.Dir(m.Path), "", ""
@@ -181,12 +189,12 @@ func timelapse(images []Image) [][]string {
 				class = "unknown"
 			}
 		}
-		rows = append(rows, []string{path.Base(m.Path), strings.ReplaceAll(dir, "/", `\`), at, class, confidence, strconv.Itoa(m.Count), m.counts(), m.Event})
+		rows = append(rows, []string{path.Base(m.Path), strings.ReplaceAll(dir, "/", `\`), at, class, confidence, strconv.Itoa(m.Count), m.Counts(), m.Event})
 	}
 	return rows
 }
 
-func media(images []Image) [][]string {
+func media(images []*Unit) [][]string {
 	rows := [][]string{{"mediaID", "deploymentID", "captureMethod", "timestamp", "filePath", "filePublic", "fileName", "fileMediatype", "exifData", "favorite", "mediaComments"}}
 	for _, m := range images {
 		kind := cmp.Or(mime.TypeByExtension(strings.ToLower(path.Ext(m.Path))), "image/jpeg")
@@ -200,7 +208,7 @@ var kinds = map[string]string{"person": "human", "human": "human", "homo sapiens
 
 // camtrap makes an observation of each item, and of each person and vehicle of the detector whose score is
 // that of the boxes; one of an image without any is blank, or unclassified if nothing is known.
-func camtrap(images []Image, o Options) [][]string {
+func camtrap(images []*Unit, o Options) [][]string {
 	rows := [][]string{{"observationID", "deploymentID", "mediaID", "eventID", "eventStart", "eventEnd", "observationLevel", "observationType", "cameraSetupType", "scientificName", "count",
 		"lifeStage", "sex", "behavior", "individualID", "individualPositionRadius", "individualPositionAngle", "individualSpeed", "bboxX", "bboxY", "bboxWidth", "bboxHeight",
 		"classificationMethod", "classifiedBy", "classificationTimestamp", "classificationProbability", "observationTags", "observationComments"}}
@@ -249,31 +257,26 @@ func camtrap(images []Image, o Options) [][]string {
 // scientific is a name of a genus and a species.
 var scientific = regexp.MustCompile(`^([A-Z][a-z]+) ([a-z-]+)$`)
 
-func wildlife(images []Image, o Options) [][]string {
+func wildlife(images []*Unit, o Options) [][]string {
 	rows := [][]string{{"project_id", "deployment_id", "image_id", "filename", "location", "is_blank", "identified_by", "wi_taxon_id", "class", "order", "family", "genus", "species", "common_name",
 		"uncertainty", "timestamp", "age", "sex", "animal_recognizable", "individual_id", "number_of_objects", "individual_animal_notes", "behavior", "highlighted", "markings", "cv_confidence", "license"}}
 	for _, m := range images {
-		n := make(map[string]int)
 		best := make(map[string]float64)
-		var names []string
 		for _, v := range m.Items {
-			class := v.class()
-			if n[class]++; n[class] == 1 {
-				names = append(names, class)
-			}
-			best[class] = max(best[class], v.Probability)
+			best[v.class()] = max(best[v.class()], v.Probability)
 		}
-		if slices.Sort(names); len(names) == 0 {
+		names := slices.Sorted(maps.Keys(m.Classes))
+		if len(names) == 0 {
 			names = []string{m.Class}
 		}
 		for _, name := range names {
-			blank, genus, species, common, confidence, count := "0", "", "", name, "", n[name]
+			blank, genus, species, common, confidence, count := "0", "", "", name, "", m.Classes[name]
 			if name == "blank" {
 				blank, common = "1", "Blank"
 			} else if words := scientific.FindStringSubmatch(name); words != nil {
 				genus, species, common = words[1], words[2], ""
 			}
-			if n[name] > 0 {
+			if count > 0 {
 				confidence = share(best[name])
 			} else if blank == "0" && name != "" { // of the detector
 				count = 1

@@ -21,10 +21,10 @@ const results = `{"images": [
  "detection_categories": {"1": "animal", "2": "person"}, "info": {"format_version": "1.3", "detector": "md"}}`
 
 // predicted are the images of results with the class of their box, as they are read from a file.
-func predicted(t *testing.T, file string) []Image {
+func predicted(t *testing.T, file string) []*Unit {
 	list := fatal.Get(detections.Read(file))(t)
 	at := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
-	return []Image{
+	return []*Unit{
 		{Path: "c1/a.jpg", Class: "Vulpes vulpes", Probability: 0.75, Count: 1, Items: []Item{{Box: rgb.Box{X: 0.1, Y: 0.2, W: 0.3, H: 0.4}, Class: "Vulpes vulpes", Probability: 0.75}},
 			Event: "c1/e", Time: at, Start: at, End: at.Add(time.Minute), Detected: &list.Images[0]},
 		{Path: "c1/b.jpg", Class: "blank", Event: "c1/e", Time: at.Add(time.Minute), Start: at, End: at.Add(time.Minute), Detected: &list.Images[1]},
@@ -56,7 +56,7 @@ func TestMegaDetectorAgain(t *testing.T) {
 	// A table of boxes in pixels cannot be written without the images' sizes; COCO has them.
 	coco := filepath.Join(dir, "coco.json")
 	fatal.If(t, os.WriteFile(coco, []byte(`{"images":[{"id":1,"file_name":"c1/a.jpg","width":100,"height":50}],"annotations":[{"image_id":1,"category_id":1,"bbox":[10,10,20,20]}],"categories":[{"id":1,"name":"bird"}]}`), 0o666))
-	m := []Image{{Path: "c1/a.jpg", Detected: &detections.Image{File: "c1/a.jpg"}, Items: []Item{{Box: rgb.Box{X: 10, Y: 10, W: 20, H: 20}, Class: "tit", Probability: 0.5}}}}
+	m := []*Unit{{Path: "c1/a.jpg", Detected: &detections.Image{File: "c1/a.jpg"}, Items: []Item{{Box: rgb.Box{X: 10, Y: 10, W: 20, H: 20}, Class: "tit", Probability: 0.5}}}}
 	fatal.Get(Write(MegaDetector, out, m, Options{Boxes: &datasets.Boxes{File: coco}}))(t)
 	var doc struct {
 		Images []struct {
