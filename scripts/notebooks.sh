@@ -28,6 +28,8 @@ esac
 
 source "$(dirname "${BASH_SOURCE[0]}")/need-go.sh"
 export JUPYTER_PATH="$PWD/notebooks/jupyter${JUPYTER_PATH:+:$JUPYTER_PATH}"
+# The notebook in Python has the package and the command of this checkout.
+export PYTHONPATH="$PWD/scripts/release/python${PYTHONPATH:+:$PYTHONPATH}" LEDG_BINARY="$PWD/bin/ledg"
 
 gopls=$(scripts/lab/nbkernel/kernel.sh --gopls) # where it is, or will be
 
@@ -55,6 +57,7 @@ install() {
 	echo "building the kernel, and what its cells link; the first time takes a few minutes"
 	(cd scripts/lab && go tool -n gonb && go tool -n goimports && go tool -n gopls) >/dev/null # gopls: what stands before it
 	go build ./notebooks/...
+	go build -o "$LEDG_BINARY" ./scripts/ledg
 	python3 scripts/lab/nbkernel/install.py
 	if [ ! -x "$gopls" ]; then
 		local version=${gopls%/gopls}

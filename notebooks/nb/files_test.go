@@ -94,6 +94,9 @@ func TestSample(t *testing.T) {
 	if !maps.EqualFunc(got, want, slices.Equal[[]string]) {
 		t.Errorf("the rows are %q, want %q", got, want)
 	}
+	if one := sample(data, truth, "sketch"); len(one.Tiles) != 3 || one.Tiles[1].Domain != "sketch" {
+		t.Errorf("of the domain sketch alone the tiles are %v", one.Tiles)
+	}
 	if all := sample(Data("glyphs", "")); all.Columns != 8 || len(all.Tiles) != 8*4 {
 		t.Errorf("of ten classes in four domains %d images are shown in %d columns, want 32 in 8", len(all.Tiles), all.Columns)
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/ledg-go/ledg/ceg"
 	"github.com/ledg-go/ledg/ceg/evaluate/audit"
@@ -62,22 +63,34 @@ func Describe(name, root string) {
 	fmt.Print(Must(datasets.Check(context.Background(), d, truth, nil)))
 }
 
-// Sample shows the first image of each class in each domain: a row for a domain, a column for a
+// Sample shows the first image of each class in each domain, or in those named: a row for a domain, a column for a
 // class, and of more than eight classes the first eight. Images of unknown class fill free places.
-func Sample(name, root string) Fig {
+func Sample(name, root string, domains ...string) Fig {
 	data, truth := Data(name, root)
-	return ContactSheet(sample(data, truth))
+	for _, d := range domains {
+		if !slices.Contains(data.Domains, d) {
+			Check(fmt.Errorf("%s has no domain %q, but %s", name, d, strings.Join(data.Domains, ", ")))
+		}
+	}
+	return ContactSheet(sample(data, truth, domains...))
 }
 
-func sample(data *Dataset, truth Truth) ContactData {
+func sample(data *Dataset, truth Truth, domains ...string) ContactData {
+	if domains == nil {
+		domains = data.Domains
+	}
 	columns := 8
 	if n := len(data.Classes); n > 0 && truth.Known() > 0 {
 		columns = min(n, columns)
 	}
 	free := Tile{Image: image.NewNRGBA(image.Rect(0, 0, 1, 1)), Class: "no image"}
-	tiles := slices.Repeat([]Tile{free}, len(data.Domains)*columns)
+	tiles := slices.Repeat([]Tile{free}, len(domains)*columns)
 	for i, e := range data.Examples {
-		row := tiles[e.Domain*columns:][:columns]
+		at := slices.Index(domains, data.Domains[e.Domain])
+		if at < 0 {
+			continue
+		}
+		row := tiles[at*columns:][:columns]
 		k, class := truth.Class(i), "class unknown"
 		if k != datasets.Unknown {
 			class = data.Classes[k]
