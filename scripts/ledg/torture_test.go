@@ -10,14 +10,14 @@ import (
 	"github.com/ledg-go/ledg/ceg/testing/testall"
 )
 
-// A short form of scripts/torture.sh loses nothing.
+// A short form of testdata/torture.sh loses nothing.
 func TestTorture(t *testing.T) {
 	testall.Need(t, "ill-treats the program for half a minute")
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("there is no bash")
 	}
-	cmd := exec.Command(bash, filepath.Join("..", "torture.sh"), "12")
+	cmd := exec.Command(bash, filepath.Join("testdata", "torture.sh"), "12")
 	cmd.Env = append(os.Environ(), "LEDG="+ledg)
 	out, err := cmd.CombinedOutput()
 	t.Logf("%s", out)

@@ -19,12 +19,12 @@
 #           them: each call ends within 10 seconds and 2 GB, with features or one line.
 #           NETS says how many (default 0, as each takes half a second; it needs Go)
 #
-# Usage: scripts/torture.sh [SECONDS] (default 60; a quarter of them for each of the first
+# Usage: scripts/ledg/testdata/torture.sh [SECONDS] (default 60; a quarter of them for each of the first
 # four, a tenth for shard and webhook; train ends its run). LEDG names the program
 # (default: one that is built here), SEED makes the
 # random choices repeatable. The exit status is 1 if anything was lost.
 set -uo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
 seconds=${1:-60}
 if [ -z "${LEDG:-}" ]; then
 	source "$here/scripts/need-go.sh"
