@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
@@ -251,23 +253,10 @@ func (c Count) String() string {
 	return fmt.Sprintf("%d+%d", c.Train, c.Val)
 }
 
-func plural(n int, noun string) string {
-	switch {
-	case n == 1:
-		return "1 " + noun
-	case strings.HasSuffix(noun, "s"), strings.HasSuffix(noun, "x"):
-		return fmt.Sprintf("%d %ses", n, noun)
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
+func plural(n int, noun string) string { return english.Plural(n, noun, "") }
 
 // verb returns the word that goes with a number: "is" or "are".
-func verb(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
-}
+func verb(n int, one, many string) string { return english.PluralWord(n, one, many) }
 
 // writeAligned writes rows with the first column to the left and the others to
 // the right.

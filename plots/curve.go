@@ -3,6 +3,7 @@ package plots
 import (
 	"cmp"
 	"fmt"
+	"image/color"
 	"maps"
 	"math"
 	"slices"
@@ -420,23 +421,12 @@ func (l level) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// gridLines are faint lines at the labelled ticks.
-type gridLines struct {
-	line       draw.LineStyle
-	horizontal bool
-	vertical   bool
-}
+// gridLines are horizontal lines of a colour at the ticks.
+type gridLines struct{ color color.Color }
 
 func (g gridLines) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	if g.horizontal {
-		for _, t := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
-			c.StrokeLine2(g.line, c.Min.X, y(t.Value), c.Max.X, y(t.Value))
-		}
-	}
-	if g.vertical {
-		for _, t := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
-			c.StrokeLine2(g.line, x(t.Value), c.Min.Y, x(t.Value), c.Max.Y)
-		}
+	_, y := p.Transforms(&c)
+	for _, t := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
+		c.StrokeLine2(draw.LineStyle{Color: g.color, Width: 0.5}, c.Min.X, y(t.Value), c.Max.X, y(t.Value))
 	}
 }

@@ -38,7 +38,7 @@ func Dots(t Theme, d DotsData) (*Grid, error) {
 		d.ValueLabel = accuracyLabel
 	}
 	p := t.NewPlot("", Symbols(d.ValueLabel))
-	p.Add(gridLines{line: draw.LineStyle{Color: t.Faint, Width: 0.5}, horizontal: true})
+	p.Add(gridLines{t.Faint})
 	if err := checkReferences(d.References); err != nil {
 		return nil, err
 	}

@@ -307,7 +307,7 @@ func (l layout) cells(corner vg.Point) ([]cell, vg.Length) {
 
 func (g *Grid) drawPanel(c draw.Canvas, p Panel, data vg.Rectangle, width vg.Length) {
 	if p.grid {
-		gridLines{line: draw.LineStyle{Color: g.Theme.Faint, Width: 0.5}, horizontal: true}.Plot(draw.Canvas{Canvas: c.Canvas, Rectangle: data}, p.Plot)
+		gridLines{g.Theme.Faint}.Plot(draw.Canvas{Canvas: c.Canvas, Rectangle: data}, p.Plot)
 	}
 	g.drawTitle(c, g.titleLines(p.Title, width), vg.Point{X: data.Min.X, Y: data.Max.Y}, width)
 	if p.Plot != nil {

@@ -39,7 +39,7 @@ func (t Theme) panel(l lines, methods, refs *looks) (Panel, error) {
 		return Panel{}, fmt.Errorf("%w (panel %q)", err, l.title)
 	}
 	p := t.NewPlot(Symbols(l.xLabel), Symbols(l.yLabel))
-	p.Add(gridLines{line: draw.LineStyle{Color: t.Faint, Width: 0.5}, horizontal: true})
+	p.Add(gridLines{t.Faint})
 	for _, x := range l.marks {
 		if err := finite("mark", x); err != nil {
 			return Panel{}, err

@@ -46,7 +46,7 @@ func Scores(t Theme, groups []ScoreGroup) (*Grid, error) {
 			return nil, fmt.Errorf("%w (score %q)", err, s.Name)
 		}
 		p := t.NewPlot(Symbols(s.Name), "Share (%)")
-		p.Add(gridLines{line: draw.LineStyle{Color: t.Faint, Width: 0.5}, horizontal: true})
+		p.Add(gridLines{t.Faint})
 		edges := binEdges(s.Pool, s.Queried)
 		p.Y.Min, p.Y.Max = 0, 0
 		drawn := []histogram{{edges, shares(s.Pool, edges), stat.Mean(s.Pool, nil), pool}}

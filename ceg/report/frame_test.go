@@ -13,7 +13,7 @@ import (
 // Every value of the records is a row, in full precision.
 func TestFrame(t *testing.T) {
 	folder := handFolder(t)
-	f, err := Frame(folder.Path)
+	f, err := Frame(nil, folder.Path)
 	if err != nil {
 		t.Fatal(err)
 	}

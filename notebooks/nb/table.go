@@ -244,7 +244,7 @@ func Frame(dirs ...string) Rows {
 	if by := metric(dirs); by != "" && !slices.Contains(more, by) {
 		more = append(more, by)
 	}
-	return Rows{Must(report.FrameWith(more, dirs...))}
+	return Rows{Must(report.Frame(more, dirs...))}
 }
 
 // CSV writes the rows to a CSV file, numbers in full precision.

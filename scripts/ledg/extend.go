@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"github.com/ledg-go/ledg/ceg"
@@ -179,12 +180,7 @@ func taken(of, out string, e *ceg.Extended) (lines []string) {
 }
 
 // count is a number of things.
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprint(n, " ", what, "s")
-}
+func count(n int, what string) string { return english.Plural(n, what, "") }
 
 var numbered = regexp.MustCompile(`-[0-9]{1,2}$`)
 

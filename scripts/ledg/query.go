@@ -147,7 +147,7 @@ func (f *queryFlags) run(cmd *cobra.Command) error {
 	if strategy, err = f.prepare(cmd.ErrOrStderr(), strategy); err != nil {
 		return err
 	}
-	picks, err := poolfile.QuerySome(cmd.Context(), f.pool, strategy, f.n, f.subsample, seed.New(f.seed, "query"))
+	picks, err := poolfile.Query(cmd.Context(), f.pool, strategy, f.n, f.subsample, seed.New(f.seed, "query"))
 	if err != nil {
 		return f.byFlags(err)
 	}

@@ -33,10 +33,8 @@ const textScale = 100
 // GDAOptions are the settings of [FitGDA].
 type GDAOptions struct {
 	// Text is [C, D], the embeddings of the class names; without rows the head does not use any.
+	// Cross-validation selects the weight of the Gaussian logits beside theirs.
 	Text Matrix
-	// Alphas are the candidate weights of the Gaussian logits beside the text logits; a single
-	// value is used without selection. Empty tries 1e-4, 1e-3, ..., 100.
-	Alphas []float64
 	// Domains, Groups and Folds define the cross-validation, as in [Options].
 	Domains []int
 	Groups  []int
@@ -70,15 +68,7 @@ func FitGDA(features Matrix, classes []int, n int, o GDAOptions) (*GDA, error) {
 		return g, err
 	}
 	g.Text = unit(o.Text).data
-	alphas := o.Alphas
-	if len(alphas) == 0 {
-		alphas = []float64{1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100}
-	}
-	g.Alpha = alphas[0]
-	if len(alphas) == 1 {
-		return g, nil
-	}
-	if g.Scores, err = compareAlphas(z, classes, n, g.Text, alphas, o.Groups, folding.folds(classes)); err != nil {
+	if g.Scores, err = compareAlphas(z, classes, n, g.Text, o.Groups, folding.folds(classes)); err != nil {
 		return nil, err
 	}
 	best := g.Scores[0] // of equally accurate ones the first
@@ -175,13 +165,13 @@ func (g *GDA) Logits(features Matrix) Matrix {
 	return h.Logits(unitFloat32(features))
 }
 
+// alphas are the weights of the Gaussian logits beside the text logits that are compared.
+var alphas = []float64{1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100}
+
 // compareAlphas returns the cross-validated accuracy of each weight.
-func compareAlphas(z rows, classes []int, n int, text, alphas []float64, groups []int, folds [][]int) ([]Score, error) {
+func compareAlphas(z rows, classes []int, n int, text []float64, groups []int, folds [][]int) ([]Score, error) {
 	scores := make([]Score, len(alphas))
 	for k, a := range alphas {
-		if !(a >= 0) || math.IsInf(a, 1) {
-			return nil, fmt.Errorf("gda: alpha %v, want 0 or more", a)
-		}
 		scores[k].Value = a
 	}
 	for _, fold := range folds {

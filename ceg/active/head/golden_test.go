@@ -81,7 +81,8 @@ func TestGoldenGDA(t *testing.T) {
 	check("gda.weight", g.Weight)
 	check("gda.bias", g.Bias)
 	check("gda.logits", widen(g.Logits(x).Data))
-	text := fatal.Get(FitGDA(labelled, classes, n, GDAOptions{Text: l.matrix("text", n), Alphas: []float64{float64(l.Floats("gda.alpha")[0])}}))(t)
+	text := fatal.Get(FitGDA(labelled, classes, n, GDAOptions{Text: l.matrix("text", n)}))(t)
+	text.Alpha = float64(l.Floats("gda.alpha")[0])
 	check("gda.logits_text", widen(text.Logits(x).Data))
 }
 

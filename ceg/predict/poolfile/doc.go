@@ -3,7 +3,7 @@
 //
 // Export the network's outputs to a .npz, .safetensors or .parquet file, and call [Query]:
 //
-//	picks, err := poolfile.Query(ctx, "pool.npz", active.CEG{Weights: active.Gammas(3, 1)}, 100, nil)
+//	picks, err := poolfile.Query(ctx, "pool.npz", active.CEG{Weights: active.Gammas(3, 1)}, 100, 0, nil)
 //
 // The arrays, for N unlabelled and M labelled samples, D features, C classes and K domains, are:
 //

@@ -95,22 +95,22 @@ func TestErrors(t *testing.T) {
 		{"nothing", []entry{{"other", []int{1}, []int64{1}}}, active.Uniform{}, 1, `no array "features"; the file has other`},
 	} {
 		path := writePool(t, "stored", s.entries)
-		_, err := Query(context.Background(), path, s.strategy, s.n, seed.New(1, "query"))
+		_, err := Query(context.Background(), path, s.strategy, s.n, 0, seed.New(1, "query"))
 		if err == nil || !strings.Contains(err.Error(), s.want) || strings.Count(err.Error(), path) != 1 {
 			t.Errorf("%s: error %v, want one with the path once and %q", s.name, err, s.want)
 		}
 	}
 	var count *CountError
-	_, err := Query(context.Background(), writePool(t, "stored", entries), ceg, 201, nil)
+	_, err := Query(context.Background(), writePool(t, "stored", entries), ceg, 201, 0, nil)
 	if !errors.As(err, &count) || count.N != 201 || count.Rows != 200 {
 		t.Errorf("n above: error %#v", err)
 	}
-	if _, err := Query(context.Background(), "none.npz", ceg, 1, nil); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Query(context.Background(), "none.npz", ceg, 1, 0, nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no file: error %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Query(ctx, writePool(t, "stored", entries), ceg, 1, nil); !errors.Is(err, context.Canceled) {
+	if _, err := Query(ctx, writePool(t, "stored", entries), ceg, 1, 0, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: error %v", err)
 	}
 }

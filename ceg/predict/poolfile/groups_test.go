@@ -34,15 +34,15 @@ func TestQueryGroups(t *testing.T) {
 			}
 			return most
 		}
-		without := fatal.Get(Query(context.Background(), plain, s, 20, seed.New(1, "query")))(t)
+		without := fatal.Get(Query(context.Background(), plain, s, 20, 0, seed.New(1, "query")))(t)
 		if seen(without) > 1 {
 			leaks++
 		}
-		picks := fatal.Get(Query(context.Background(), path, s, 24, seed.New(1, "query")))(t)
+		picks := fatal.Get(Query(context.Background(), path, s, 24, 0, seed.New(1, "query")))(t)
 		if seen(picks) != 1 || slices.ContainsFunc(picks, func(p active.Pick) bool { return p.Index < size }) {
 			t.Errorf("%s: rows %v of groups of %d, of which the first has a label", s.Name(), active.IDs(picks), size)
 		}
-		if picks, err := Query(context.Background(), path, s, 26, seed.New(1, "query")); err != nil || len(picks) != 26 || seen(picks) != 2 && !slices.ContainsFunc(picks, func(p active.Pick) bool { return p.Index < size }) {
+		if picks, err := Query(context.Background(), path, s, 26, 0, seed.New(1, "query")); err != nil || len(picks) != 26 || seen(picks) != 2 && !slices.ContainsFunc(picks, func(p active.Pick) bool { return p.Index < size }) {
 			t.Errorf("%s: %d picks, %v", s.Name(), len(picks), err)
 		}
 	}
@@ -63,7 +63,7 @@ func TestQueryGroups(t *testing.T) {
 	} {
 		path := writePool(t, "stored", append(slices.Clone(entries), entry{"groups", []int{s.shape}, s.values}))
 		for _, strategy := range []active.Strategy{active.CEG{Weights: active.Gammas(1, 1)}, active.CoreSet{}, active.Uniform{}} {
-			fatal.Says(t, fatal.Err(Query(context.Background(), path, strategy, s.n, seed.New(1, "query"))), s.want)
+			fatal.Says(t, fatal.Err(Query(context.Background(), path, strategy, s.n, 0, seed.New(1, "query"))), s.want)
 		}
 	}
 }

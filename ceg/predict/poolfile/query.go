@@ -18,14 +18,9 @@ import (
 // Query returns the n best samples of the pool in a file by the strategy, best first. Index is
 // the row, ID the row in decimal. All randomness comes from r, which may be nil for
 // deterministic strategies. Errors name the file, the array and the row; an n below 1 or above
-// the pool is a [*CountError].
-func Query(ctx context.Context, path string, strategy active.Strategy, n int, r *rand.Rand) ([]active.Pick, error) {
-	return QuerySome(ctx, path, strategy, n, 0, r)
-}
-
-// QuerySome is [Query] on at most most rows, drawn by row number and tie seed, for a strategy
-// that is not [Separable]; 0 means all.
-func QuerySome(ctx context.Context, path string, strategy active.Strategy, n, most int, r *rand.Rand) ([]active.Pick, error) {
+// the pool is a [*CountError]. A strategy that is not [Separable] looks at most rows at most, drawn
+// by row number and tie seed; 0 means all.
+func Query(ctx context.Context, path string, strategy active.Strategy, n, most int, r *rand.Rand) ([]active.Pick, error) {
 	file, err := arrays.Open(path)
 	if err != nil {
 		return nil, err

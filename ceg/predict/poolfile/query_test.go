@@ -125,7 +125,7 @@ func rows(picks []active.Pick) []int64 {
 
 func query(t testing.TB, path string, s active.Strategy, n int) []active.Pick {
 	t.Helper()
-	return fatal.Get(Query(context.Background(), path, s, n, seed.New(1, "query")))(t)
+	return fatal.Get(Query(context.Background(), path, s, n, 0, seed.New(1, "query")))(t)
 }
 
 // otherTypes turns float32 into float64 and int64 into int32.
@@ -280,7 +280,7 @@ func TestOnlyNeededArrays(t *testing.T) {
 		}
 		for i := range some {
 			missing := slices.Delete(slices.Clone(some), i, i+1)
-			_, err := Query(context.Background(), writePool(t, "safetensors", missing), s, 10, seed.New(1, "query"))
+			_, err := Query(context.Background(), writePool(t, "safetensors", missing), s, 10, 0, seed.New(1, "query"))
 			if cold := active.Cold(s) && some[i].name == "labelled_features"; cold {
 				if err != nil {
 					t.Errorf("%s without labelled samples: %v", name, err)
@@ -299,7 +299,7 @@ func TestOnlyNeededArrays(t *testing.T) {
 func TestHalfOfTheLabelledSamples(t *testing.T) {
 	_, entries := golden(t)
 	path := writePool(t, "stored", []entry{entries[0], entries[4]})
-	_, err := Query(context.Background(), path, active.MaxHerding{}, 3, nil)
+	_, err := Query(context.Background(), path, active.MaxHerding{}, 3, 0, nil)
 	if err == nil || !strings.Contains(err.Error(), `no array "labelled_features"`) {
 		t.Errorf("error %v", err)
 	}
@@ -390,7 +390,7 @@ func Example() {
 	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
 		panic(err)
 	}
-	picks, err := Query(context.Background(), path, active.Probability{Measure: active.MinMargin}, 2, nil)
+	picks, err := Query(context.Background(), path, active.Probability{Measure: active.MinMargin}, 2, 0, nil)
 	if err != nil {
 		panic(err)
 	}

@@ -28,7 +28,7 @@ func TestSplits(t *testing.T) {
 	}
 	entropy := active.Probability{Measure: active.MaxEntropy}
 	for _, strategy := range []active.Strategy{active.CEG{Weights: active.Gammas(1, 1)}, entropy, active.CoreSet{}, active.Uniform{}} {
-		all := fatal.Get(Query(t.Context(), with, strategy, len(list), seed.New(1, "query")))(t)
+		all := fatal.Get(Query(t.Context(), with, strategy, len(list), 0, seed.New(1, "query")))(t)
 		var got []int
 		for _, p := range all {
 			got = append(got, p.Index)
@@ -36,12 +36,12 @@ func TestSplits(t *testing.T) {
 		if slices.Sort(got); !slices.Equal(got, list) {
 			t.Errorf("%s queries rows %v, want %v", strategy.Name(), got, list)
 		}
-		if _, err := Query(t.Context(), with, strategy, len(list)+1, seed.New(1, "query")); err == nil {
+		if _, err := Query(t.Context(), with, strategy, len(list)+1, 0, seed.New(1, "query")); err == nil {
 			t.Errorf("%s queries more rows than are trained on", strategy.Name())
 		}
 	}
-	whole := fatal.Get(Query(t.Context(), writePool(t, "stored", entries), entropy, rows, nil))(t)
-	some := fatal.Get(Query(t.Context(), with, entropy, len(list), nil))(t)
+	whole := fatal.Get(Query(t.Context(), writePool(t, "stored", entries), entropy, rows, 0, nil))(t)
+	some := fatal.Get(Query(t.Context(), with, entropy, len(list), 0, nil))(t)
 	whole = slices.DeleteFunc(whole, func(p active.Pick) bool { return splits[p.Index] != 0 })
 	if !slices.EqualFunc(whole, some, func(a, b active.Pick) bool { return a.Index == b.Index && a.ID == b.ID }) {
 		t.Errorf("%v, want the order of %v", some, whole)
@@ -62,7 +62,7 @@ func TestLengths(t *testing.T) {
 	} {
 		others := slices.DeleteFunc(slices.Clone(entries), func(e entry) bool { return e.name == c.extra.name })
 		path := writePool(t, "stored", append(others, c.extra))
-		_, query := Query(t.Context(), path, active.Uniform{}, 3, seed.New(1, "query"))
+		_, query := Query(t.Context(), path, active.Uniform{}, 3, 0, seed.New(1, "query"))
 		_, probe := Probe(t.Context(), path, ProbeOptions{Head: "logistic"}, seed.New(1, "probe"))
 		for _, err := range []error{query, probe} {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -105,19 +105,19 @@ func TestQuerySome(t *testing.T) {
 	}
 	small := writePool(t, "safetensors", some)
 	for _, strategy := range []active.Strategy{active.BADGE{}, active.CoreSet{}, active.Divided{Strategy: active.CoreSet{}, Division: active.ByShare}} {
-		got := fatal.Get(QuerySome(t.Context(), pool, strategy, 20, 60, seed.New(1, "query")))(t)
+		got := fatal.Get(Query(t.Context(), pool, strategy, 20, 60, seed.New(1, "query")))(t)
 		want := query(t, small, strategy, 20)
 		for i := range want {
 			if got[i].Index != keep[want[i].Index] || got[i].ID != fmt.Sprint(got[i].Index) || got[i].Score != want[i].Score {
 				t.Fatalf("%s: pick %d is %+v, want row %d of the kept %+v", strategy.Name(), i, got[i], want[i].Index, want[i])
 			}
 		}
-		all, err := QuerySome(t.Context(), pool, strategy, 20, 200, seed.New(1, "query"))
+		all, err := Query(t.Context(), pool, strategy, 20, 200, seed.New(1, "query"))
 		if err != nil || !reflect.DeepEqual(all, query(t, pool, strategy, 20)) {
 			t.Errorf("%s of at most all rows: %v", strategy.Name(), err)
 		}
 	}
-	if _, err := QuerySome(t.Context(), pool, active.BADGE{}, 20, 19, seed.New(1, "query")); err == nil {
+	if _, err := Query(t.Context(), pool, active.BADGE{}, 20, 19, seed.New(1, "query")); err == nil {
 		t.Error("20 of 19 rows are chosen")
 	}
 }
