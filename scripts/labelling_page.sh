@@ -17,7 +17,7 @@ go build -o "$dir/ledg" ./scripts/ledg
 cd "$dir"
 ./ledg data example try >/dev/null
 cd try
-../ledg train --dataset folder --root photos --classes mammal,vehicle --budget 60 --out mine </dev/null || true # labels are missing
+../ledg train --dataset folder --root photos --classes longsleeve,pants,t-shirt --budget 60 --out mine </dev/null || true # labels are missing
 ../ledg label export mine --format csv --out queries.csv
 awk -F, 'NR == FNR { class[$1] = $2; next } FNR == 1 { print "id,label"; next } FNR <= 24 { print $1 "," class[$1] }' \
 	labels.csv queries.csv >first.csv

@@ -8,11 +8,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ledg-go/ledg/datasets/clothes"
 	"github.com/ledg-go/ledg/datasets/emoji"
 )
 
@@ -22,13 +24,13 @@ func newDataExampleCommand() *cobra.Command {
 		Annotations: map[string]string{guide: "photos.md"},
 		Short:       "Write example photos and files to try the guides on",
 		Long: `Write a folder in which the commands of the guides work as they are written. Its photos are
-emoji of two classes, mammal and vehicle. Each site has another artist.
+of clothes, of the classes longsleeve, pants and t-shirt. Each home is a site.
 
-  photos/{east,south,west}   120 photos without labels, and labels.csv with their labels
-  new-photos, more           photos to predict, of a known site and of a new one
-  north                      photos of a new site, and north.csv with their labels
-  card/{c1,c2}, new-card/c3  bursts of cameras, card.csv with labels, and md.json with boxes,
-                             as MegaDetector writes them
+  photos/home{01,02,03}      120 photos without labels, and labels.csv with their labels
+  new-photos, more           photos to predict, of home01 and of the new site
+  many                       photos of a new site, many people's, and many.csv with their labels
+  card/{c1,c2}, new-card/c3  bursts of cameras, drawings of a mammal or vehicle, card.csv with
+                             labels, and md.json with boxes, as MegaDetector writes them
   pool.npz                   outputs of somebody else's network, for ledg query
   study.yaml                 a small study, for ledg study run
 
@@ -42,27 +44,27 @@ Whose the images are is in LICENCES.`,
 			if err := writeExample(args[0]); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s has example photos of 3 sites, a new site, labels, a pool and a study\n", args[0])
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s has example photos of 3 homes, a new site, labels, a pool and a study\n", args[0])
 			return err
 		},
 	}
 }
 
-// exampleClasses are classes of emoji and their names in the example.
-var exampleClasses = [][2]string{{"mammal", "mammal"}, {"transport", "vehicle"}}
+// exampleClasses are the classes of the example's photos, of package clothes.
+var exampleClasses = []string{"longsleeve", "pants", "t-shirt"}
 
-// exampleFolders have images from..to-1 of each class by one of emoji's artists.
+// exampleFolders have n photos of a site of package clothes. No photo is in two folders.
 var exampleFolders = []struct {
-	dir, artist string
-	from, to    int
-	labels      string // file of labels that the images are listed in, or ""
+	dir, site string
+	n         int
+	labels    string // file of labels that the photos are listed in, or ""
 }{
-	{"photos/east", "fluent", 0, 20, "labels.csv"},
-	{"photos/south", "noto", 0, 20, "labels.csv"},
-	{"photos/west", "openmoji", 0, 20, "labels.csv"},
-	{"new-photos", "fluent", 20, 26, ""},
-	{"north", "twemoji", 0, 40, "north.csv"},
-	{"more", "twemoji", 40, 50, ""},
+	{"photos/home01", "home01", 40, "labels.csv"},
+	{"photos/home02", "home02", 40, "labels.csv"},
+	{"photos/home03", "home03", 40, "labels.csv"},
+	{"new-photos", "home01", 12, ""},
+	{"many", clothes.Others, 80, "many.csv"},
+	{"more", clothes.Others, 20, ""},
 }
 
 //go:embed example-study.yaml
@@ -76,6 +78,68 @@ var examplePool []byte
 
 // writeExample writes what newDataExampleCommand says.
 func writeExample(dir string) error {
+	photos, err := clothes.Open()
+	if err != nil {
+		return err
+	}
+	left := map[string][]string{} // by site
+	for _, f := range photos.File {
+		if class := path.Dir(f.Name); slices.Contains(exampleClasses, path.Base(class)) {
+			left[path.Dir(class)] = append(left[path.Dir(class)], f.Name)
+		}
+	}
+	rows := map[string][][]string{}
+	for _, f := range exampleFolders {
+		if err := os.MkdirAll(filepath.Join(dir, f.dir), 0o777); err != nil {
+			return err
+		}
+		all := left[f.site]
+		left[f.site] = nil
+		for k, p := range all {
+			if (k+1)*f.n/len(all) == k*f.n/len(all) { // evenly spaced, so that classes keep their shares
+				left[f.site] = append(left[f.site], p)
+				continue
+			}
+			if err := copyImage(filepath.Join(dir, f.dir, path.Base(p)), photos, p); err != nil {
+				return err
+			}
+			if f.labels != "" { // IDs are paths below the folder that a command is called with
+				_, id, _ := strings.Cut(f.dir+"/"+path.Base(p), "/")
+				rows[f.labels] = append(rows[f.labels], []string{id, path.Base(path.Dir(p))})
+			}
+		}
+	}
+	if err := writeCard(dir, rows); err != nil {
+		return err
+	}
+	for name, list := range rows {
+		if err := writeLabels(filepath.Join(dir, name), list); err != nil {
+			return err
+		}
+	}
+	for name, data := range map[string][]byte{"LICENCES": []byte(clothes.Licences + "\n" + emoji.Licences), "study.yaml": exampleStudy, "pool.npz": examplePool} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyImage writes an image of an archive to a file.
+func copyImage(file string, images fs.FS, name string) error {
+	data, err := fs.ReadFile(images, name)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, data, 0o666)
+}
+
+// cardClasses are classes of emoji and their names on the card.
+var cardClasses = [][2]string{{"mammal", "mammal"}, {"transport", "vehicle"}}
+
+// writeCard writes bursts of two pictures of an emoji by each camera, with times in their names, and a detector's file that has a
+// box in all photos but those of every sixth burst.
+func writeCard(dir string, rows map[string][][]string) error {
 	images, err := emoji.Open()
 	if err != nil {
 		return err
@@ -84,47 +148,6 @@ func writeExample(dir string) error {
 	if err != nil {
 		return err
 	}
-	rows := map[string][][]string{}
-	for _, f := range exampleFolders {
-		if err := os.MkdirAll(filepath.Join(dir, f.dir), 0o777); err != nil {
-			return err
-		}
-		for _, c := range exampleClasses {
-			for _, p := range ofClass(paths, f.artist+"/"+c[0])[f.from:f.to] {
-				data, err := fs.ReadFile(images, p)
-				if err != nil {
-					return err
-				}
-				if err := os.WriteFile(filepath.Join(dir, f.dir, path.Base(p)), data, 0o666); err != nil {
-					return err
-				}
-				if f.labels != "" { // IDs are paths below the folder that a command is called with
-					_, id, _ := strings.Cut(f.dir+"/"+path.Base(p), "/")
-					rows[f.labels] = append(rows[f.labels], []string{id, c[1]})
-				}
-			}
-		}
-	}
-	if err := writeCard(dir, images, paths, rows); err != nil {
-		return err
-	}
-	for name, list := range rows {
-		if err := writeLabels(filepath.Join(dir, name), list); err != nil {
-			return err
-		}
-	}
-	if err := os.WriteFile(filepath.Join(dir, "LICENCES"), []byte(emoji.Licences), 0o666); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "study.yaml"), exampleStudy, 0o666); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, "pool.npz"), examplePool, 0o666)
-}
-
-// writeCard writes bursts of two photos by each camera, with times in their names, and a detector's file that has a
-// box in all photos but those of every sixth burst.
-func writeCard(dir string, images fs.FS, paths []string, rows map[string][][]string) error {
 	var found []string
 	for c, camera := range []string{"c1", "c2", "c3"} {
 		card := []string{"card", "card", "new-card"}[c]
@@ -132,11 +155,7 @@ func writeCard(dir string, images fs.FS, paths []string, rows map[string][][]str
 			return err
 		}
 		for k := range 48 {
-			class, at := exampleClasses[k/2%2], time.Date(2026, 5, 1+c, 6, 10*(k/2), 3*(k%2), 0, time.UTC)
-			data, err := fs.ReadFile(images, ofClass(paths, []string{"noto", "fluent", "twemoji"}[c]+"/"+class[0])[k/4*2+k%2])
-			if err != nil {
-				return err
-			}
+			class, at := cardClasses[k/2%2], time.Date(2026, 5, 1+c, 6, 10*(k/2), 3*(k%2), 0, time.UTC)
 			id, boxes := camera+"/IMG_"+at.Format("20060102_150405")+".webp", `{"category": "1", "conf": 0.9, "bbox": [0.05, 0.05, 0.9, 0.9]}`
 			if k/2%6 == 5 {
 				boxes = ""
@@ -144,7 +163,8 @@ func writeCard(dir string, images fs.FS, paths []string, rows map[string][][]str
 				rows["card.csv"] = append(rows["card.csv"], []string{id, class[1]})
 			}
 			found = append(found, fmt.Sprintf(` {"file": %q, "detections": [%s]}`, id, boxes))
-			if err := os.WriteFile(filepath.Join(dir, card, filepath.FromSlash(id)), data, 0o666); err != nil {
+			of := ofClass(paths, []string{"noto", "fluent", "twemoji"}[c]+"/"+class[0])
+			if err := copyImage(filepath.Join(dir, card, filepath.FromSlash(id)), images, of[k/4*2+k%2]); err != nil {
 				return err
 			}
 		}

@@ -23,7 +23,7 @@ func TestNewSiteIsNotCutOff(t *testing.T) {
 	for _, line := range []string{
 		"go build -C ../../.. -o " + ledg + " ./scripts/ledg",
 		ledg + " data example " + dir + "/try",
-		ledg + " train --dataset folder --root " + dir + "/try/photos --labels " + dir + "/try/labels.csv --target south --budget 12 --epochs 1 --net smallcnn --set network.width=4 --set data.image_size=16 --out " + dir + "/run",
+		ledg + " train --dataset folder --root " + dir + "/try/photos --labels " + dir + "/try/labels.csv --target home02 --budget 12 --epochs 1 --net smallcnn --set network.width=4 --set data.image_size=16 --out " + dir + "/run",
 		ledg + " report " + dir + "/run --out " + dir + "/page.html",
 	} {
 		words := strings.Fields(line)

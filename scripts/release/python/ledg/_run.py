@@ -55,8 +55,8 @@ def embed(root: str | os.PathLike[str], *, out: str | os.PathLike[str] | None = 
 def train(root: str | os.PathLike[str] | None = None, *, out: str | os.PathLike[str], dataset: str = "folder", progress: bool = True, **flags: Any) -> dict[str, Any]:
     """Chooses labels and trains a run in the folder out (``ledg train``).
 
-    Other arguments are the command's flags: classes=["mammal", "vehicle"], budget=60,
-    target="north", preset="ledg". Labels come from labels="labels.csv", or from a person on the
+    Other arguments are the command's flags: classes=["pants", "t-shirt"], budget=60,
+    target="home02", preset="ledg". Labels come from labels="labels.csv", or from a person on the
     labelling page with label=True. Returns what ``ledg train --json`` prints. Raises LedgError
     with ledg's line; Interrupt stops the run, and resume=True goes on with it.
     """
@@ -94,7 +94,7 @@ def predict(run: str | os.PathLike[str] | None, images: str | os.PathLike[str] |
 def site(run: str | os.PathLike[str] | None = None, images: str | os.PathLike[str] | None = None, *, progress: bool = True, **flags: Any) -> dict[str, Any]:
     """Applies a run to the images of a site that it has not seen (``ledg site``).
 
-    Other arguments are the command's flags: out="sites/north", ask=True. Returns the report, with
+    Other arguments are the command's flags: out="sites/many", ask=True. Returns the report, with
     the accuracy estimate, as ``ledg site --json`` prints it. Raises LedgError with ledg's line.
     """
     command = ["site"] + ([] if run is None else [_path(run)]) + ["--json"]
