@@ -285,6 +285,7 @@ type loss struct {
 	rows, across *dot.Packed // the rows, and the columns
 	at           []float64   // where value and slope were computed
 	sum          float64
+	packed       dot.Packed // weights, then residuals
 	slope        []float64
 	products     []float64
 	residuals    []float64 // [n classes, rows]
@@ -319,7 +320,8 @@ func (l *loss) compute(w []float64) {
 	l.at = append(l.at[:0], w...)
 	n, d, k := l.x.n, l.x.d, l.n
 	weight, bias := w[:k*d], w[k*d:]
-	dot.Products(l.products, l.rows, dot.Pack(weight, d))
+	dot.PackInto(&l.packed, weight, d)
+	dot.Products(l.products, l.rows, &l.packed)
 	dot.Settle()
 	l.sum = 0
 	for i := range n {
@@ -345,7 +347,8 @@ func (l *loss) compute(w []float64) {
 		}
 	}
 	l.sum /= float64(n)
-	dot.Products(l.slope[:k*d], dot.Pack(l.residuals, n), l.across)
+	dot.PackInto(&l.packed, l.residuals, n)
+	dot.Products(l.slope[:k*d], &l.packed, l.across)
 	square := 0.0
 	for j, v := range weight {
 		square += v * v

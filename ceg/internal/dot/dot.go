@@ -141,7 +141,7 @@ func Square[T Number](row []T) float64 {
 	if r, ok := any(row).([]float64); ok {
 		return float64s(r, r)
 	}
-	return product(row, row) // once for a row, beside its many products
+	return Product(row, NewVector(row))
 }
 
 // Against sets dst[i] to the inner product of v and row i of a row-major float32 matrix with
