@@ -19,7 +19,7 @@ type Arm struct {
 	Schedule  Timing `json:"schedule"`
 	Preset    Preset `json:"preset"`
 	// Changed says that the selection, the training or the schedule is not the preset's own.
-	// Only the names of arms with the preset ledg tell it.
+	// Only the names of arms with the presets ledg and pooled tell it.
 	Changed bool `json:"changed,omitempty"`
 	// Variant is what a study changes besides, in its words, such as "w/o S_u".
 	Variant string `json:"variant,omitempty"`
@@ -168,9 +168,9 @@ func (a Arm) Name() string {
 		brackets = append(brackets, schedule)
 	}
 	switch {
-	case a.Preset == Ledg && a.Changed:
-		brackets = append(brackets, "preset ledg settings")
-	case a.Preset == Ledg || a.Preset == Paper:
+	case a.Preset.Selected() && a.Changed:
+		brackets = append(brackets, "preset "+string(a.Preset)+" settings")
+	case a.Preset.Selected() || a.Preset == Paper:
 		brackets = append(brackets, "preset "+string(a.Preset))
 	}
 	if len(brackets) > 0 {
@@ -193,9 +193,9 @@ func (a Arm) Short() string {
 	_, schedule := ScheduleName(a.Schedule)
 	short += "/" + schedule
 	switch {
-	case a.Preset == Ledg && a.Changed:
-		short += "/ledg*"
-	case a.Preset == Ledg || a.Preset == Paper:
+	case a.Preset.Selected() && a.Changed:
+		short += "/" + string(a.Preset) + "*"
+	case a.Preset.Selected() || a.Preset == Paper:
 		short += "/" + string(a.Preset)
 	}
 	if a.Variant != "" {

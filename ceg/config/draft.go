@@ -23,9 +23,15 @@ func (d *draft) objective() Objective {
 	return o
 }
 
-// chosenOnFeatures reports whether the preset is Ledg and the data are features, for which it
+// chosenOnFeatures reports whether the preset is Ledg or Pooled and the data are features, for which it
 // has what source validation selected on features of PACS.
-func (d *draft) chosenOnFeatures() bool { return d.Preset == Ledg && d.info().Vectors }
+func (d *draft) chosenOnFeatures() bool { return d.Preset.Selected() && d.info().Vectors }
+
+// pooled reports whether the preset is Pooled, and erm or fixmatch trains a linear head on features.
+func (d *draft) pooled() bool {
+	o := d.Generalization.Objective
+	return d.Preset == Pooled && d.info().Vectors && d.Network.Name == Linear && (o == ERM || o == FixMatch)
+}
 
 // recipe returns the objective's published optimisation settings if the protocol uses them, else
 // nil.
@@ -51,7 +57,7 @@ func (d *draft) width() any {
 	return d.info().Recipe.Width
 }
 
-// epochs is the number of epochs: under Ledg, the selected number on features, and twice the usual
+// epochs is the number of epochs: under Ledg and Pooled, the selected number on features, and twice the usual
 // number for an image network from scratch.
 func (d *draft) epochs() any {
 	const onFeatures = 20
@@ -61,7 +67,7 @@ func (d *draft) epochs() any {
 		return r.Epochs
 	case d.chosenOnFeatures():
 		return onFeatures
-	case d.Preset == Ledg && d.Network.Weights == nil:
+	case d.Preset.Selected() && d.Network.Weights == nil:
 		return 2 * n
 	}
 	return n
@@ -87,7 +93,7 @@ func (d *draft) perDomain() any {
 func (d *draft) timing() any {
 	own := d.Data.Dataset == datasets.Drawn || d.info().Yours && !d.info().Vectors
 	open := !d.isSpecified("preset") && !d.isSpecified("exploration.initial_share") && !d.isSpecified("schedule.query_after")
-	if d.Preset == Ledg || AtOnce(d.Method) || own && open {
+	if d.Preset.Selected() || AtOnce(d.Method) || own && open {
 		return Once
 	}
 	return Published

@@ -68,25 +68,25 @@ var table = []Setting{
 		Default: "glyphs", value: is(datasets.Drawn)},
 	{Path: "data.target", Flag: "target", Help: "held-out domain, or none to train on all",
 		Default: "required", value: is("")},
-	{Path: "preset", Flag: "preset", Help: "authors, paper or ledg (advised)", More: "authors follows the published code, paper the equations as written. ledg is authors with FixMatch and labels upfront. On images without weights it trains for twice the epochs. With weights or on features, MaxHerding selects the labels. On features it also uses square roots, batches of 8 per domain, twice the learning rates and 20 epochs.", Words: words(Presets()...),
-		Default: "authors", value: is(Authors)},
+	{Path: "preset", Flag: "preset", Help: "pooled (recommended), ledg, authors or paper", More: "authors follows the published code, paper the equations as written. ledg is authors with FixMatch and labels upfront. On images without weights it trains for twice the epochs. With weights or on features, MaxHerding selects the labels. On features it also uses square roots, batches of 8 per domain, twice the learning rates and 20 epochs. pooled is ledg with batches of images from all domains together, started from logistic regression, on features.", Words: words(Presets()...),
+		Default: "authors; of ledg train without a method pooled", value: is(Authors)},
 	{Path: "exploration.strategy", Flag: "strategy", Help: "query strategy; see ledg methods", Words: active.Names,
 		Default: "the method's: ceg; with preset ledg uniform", value: func(d *draft) any {
-			if d.Preset == Ledg {
+			if d.Preset.Selected() {
 				return active.Uniform{}.Name()
 			}
 			return CEG
 		}},
 	{Path: "generalization.objective", Flag: "objective", Help: "training objective; see ledg methods", Words: objectiveNames,
 		Default: "the method's: ceg; with preset ledg fixmatch", value: func(d *draft) any {
-			if d.Preset == Ledg {
+			if d.Preset.Selected() {
 				return FixMatch
 			}
 			return CEG
 		}, omitted: []string{`"ceg"`, `"erm"`, `"fixmatch"`}},
 	{Path: "method", Flag: "method", Help: "strategy and objective; see ledg methods", More: "STRATEGY trains with objective ceg, STRATEGY-ce with erm, STRATEGY+OBJECTIVE with any other. An objective alone queries all labels at random upfront. With preset ledg it is fixmatch.",
 		Default: "by strategy and objective", value: func(d *draft) any {
-			if d.Preset == Ledg && !d.isSpecified("exploration.strategy") && !d.isSpecified("generalization.objective") {
+			if d.Preset.Selected() && !d.isSpecified("exploration.strategy") && !d.isSpecified("generalization.objective") {
 				return d.Generalization.Objective
 			}
 			return Method(d.Exploration.Strategy, d.Generalization.Objective)
@@ -176,13 +176,23 @@ var table = []Setting{
 	{Path: "network.pixels", Help: "pixel normalisation of an ONNX network: imagenet, clip, half, unit or raw", More: "half scales pixels to -1 to 1, unit to 0 to 1; raw leaves 0 to 255, for a network with its preprocessing inside.", Zero: "imagenet", Words: words(CLIPPixels, HalfPixels, UnitPixels, RawPixels),
 		Default: "imagenet", value: is("")},
 	{Path: "network.head_start", Help: "initial class head: random, or logistic (fitted to the labels)", More: "logistic fits logistic regression to the labels before training, on the features of a linear network. It is for objectives ceg, erm and fixmatch.",
-		Zero: "random", Words: words(Logistic), Default: "random", value: is("")},
+		Zero: "random", Words: words(Logistic), Default: "random; with preset pooled logistic on features", value: func(d *draft) any {
+			if d.pooled() && !d.isSpecified("generalization.average") {
+				return Logistic
+			}
+			return ""
+		}},
 	{Path: "network.domain_hidden", Help: "widths of the domain head's hidden layers", Range: "[1, 8192]",
 		Default: "128 and 64", value: is([]int{128, 64})},
 	{Path: "network.domain_relu", Help: "activations between the domain head's layers", Default: presets, value: byPreset(true, false)},
 
 	{Path: "schedule.batches", Help: "batches: equal domains, or images from all domains together", More: "images lets domains count by their size. It is for objectives erm and fixmatch.",
-		Zero: "domains", Words: words(EqualImages), Default: "domains", value: is("")},
+		Zero: "domains", Words: words(EqualImages), Default: "domains; with preset pooled images on features", value: func(d *draft) any {
+			if d.pooled() {
+				return EqualImages
+			}
+			return ""
+		}},
 	{Path: "generalization.reduction", Help: "how losses are reduced over domains", Words: words(MeanOverDomains, SumOverDomains),
 		Default: "the preset's; mean with schedule.batches images", value: func(d *draft) any {
 			if d.Schedule.Batches == EqualImages {
@@ -245,7 +255,7 @@ var table = []Setting{
 			return slices.DeleteFunc(active.ColdNames(), func(s string) bool { return s == (active.Uniform{}).Name() })
 		},
 		Default: "uniform; with preset ledg maxherding on features and with weights", omitted: []string{`""`}, value: func(d *draft) any {
-			if d.chosenOnFeatures() || d.Preset == Ledg && d.Network.Weights != nil {
+			if d.chosenOnFeatures() || d.Preset.Selected() && d.Network.Weights != nil {
 				return "maxherding"
 			}
 			return ""
@@ -300,7 +310,7 @@ var table = []Setting{
 		Default: presets, value: byPreset(OfUnlabelled, OfAll)},
 	{Path: "generalization.domain_loss", Help: "train the domain head",
 		Default: "true for ceg without preset ledg, and for strategies that need it", value: func(d *draft) any {
-			return d.Generalization.Objective == CEG && d.Preset != Ledg || usesDomains(d.Exploration.Strategy)
+			return d.Generalization.Objective == CEG && !d.Preset.Selected() || usesDomains(d.Exploration.Strategy)
 		}},
 	{Path: "generalization.batch_norm", Help: "images that share batch statistics", Words: words(Joint, PerDomain),
 		Default: "the preset's; joint with schedule.batches images", value: func(d *draft) any {

@@ -146,7 +146,7 @@ func (o FigureOptions) withDefaults(f *Folder) (FigureOptions, error) {
 // has reports whether a run is one that the options choose, budget and method
 // apart.
 func (o FigureOptions) has(r result.PlannedRun) bool {
-	return r.Dataset == o.Dataset && (r.Preset == o.Preset || o.beside && r.Preset == ledgPreset) && (len(o.Targets) == 0 || slices.Contains(o.Targets, r.Target))
+	return r.Dataset == o.Dataset && (r.Preset == o.Preset || o.beside && after(r.Preset, o.Preset)) && (len(o.Targets) == 0 || slices.Contains(o.Targets, r.Target))
 }
 
 // choose returns the runs that the options and the condition choose. Two runs

@@ -52,6 +52,7 @@ func Findings(dir string) (*result.Table, error) {
 	}
 	t := &result.Table{Title: "Findings: accuracy on target domains never seen", Columns: []result.Column{
 		{Name: "question"}, {Name: "data, labels"}, {Name: "accuracy, %"}, {Name: "difference, pp (95% CI)"}, {Name: "in favour"}}}
+	var p []float64 // of the rows
 	for _, q := range list {
 		pairs, err := q.pairs(dir, folders)
 		if err != nil {
@@ -65,16 +66,23 @@ func Findings(dir string) (*result.Table, error) {
 			if i < 0 {
 				return nil, fmt.Errorf("%s: %q, budget %s: no seed in common on every target of %q and %q", path, q.Question, budget, q.Row, q.Baseline)
 			}
-			p, c := pairs[i], pairs[i].overTargets()
-			before, after := summary(p.baseline.cells[overall]), summary(p.row.cells[overall])
+			c := pairs[i].overTargets()
+			p = append(p, c.P)
+			before, after := summary(pairs[i].baseline.cells[overall]), summary(pairs[i].row.cells[overall])
 			t.AddRow(question, q.Data+", "+budget, fmt.Sprintf("%.1f → %.1f", 100*before.Mean, 100*after.Mean),
 				fmt.Sprintf("%+.1f (%.1f to %.1f)", 100*c.Mean, 100*c.Low, 100*c.High), c.favour())
 			question = ""
 		}
 	}
+	for i, holm := range result.Holm(p) {
+		if holm <= 1-result.Level {
+			t.Rows[i][3].Text += " *"
+		}
+	}
 	t.Notes = []string{
 		"Accuracy: the mean over targets and seeds of the baseline, then of the row. Differences are paired by seed.",
 		"Intervals are Student's t over targets, not corrected. In favour: targets with a mean difference above zero.",
+		fmt.Sprintf("*: p is at most %.2f after Holm correction over this table (tests: %d).", 1-result.Level, len(p)),
 	}
 	return t, nil
 }

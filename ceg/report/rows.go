@@ -103,11 +103,7 @@ func (t *grid) sameRuns(runs []result.PlannedRun, r result.PlannedRun) *row {
 // holds reports whether a run is of the table's group.
 func (t *grid) holds(r result.PlannedRun) bool {
 	g := groupOf(r)
-	if g.preset == ledgPreset && t.o.Preset == "" {
-		g.preset = t.group.preset
-		return g == t.group && (g.preset == authorsPreset || g.preset == ledgPreset)
-	}
-	return g == t.group
+	return g == t.group || t.o.Preset == "" && g.dataset == t.group.dataset && after(g.preset, t.group.preset)
 }
 
 // belongs reports whether a run that the paper has no row for is in the table: any in the tables

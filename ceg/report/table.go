@@ -188,8 +188,14 @@ func (t PaperTable) about(dataset string) bool {
 	return len(t.Datasets) == 0 || slices.Contains(t.Datasets, dataset) || !info.InPaper
 }
 
-// The presets that have a table together.
-const ledgPreset, authorsPreset = "ledg", "authors"
+// together lists the presets that have a table together, that of the first which has runs.
+var together = []config.Preset{config.Authors, config.Ledg, config.Pooled}
+
+// after reports whether runs of a preset are in the table of another.
+func after(preset, other string) bool {
+	i := slices.Index(together, config.Preset(other))
+	return i >= 0 && slices.Contains(together[i+1:], config.Preset(preset))
+}
 
 // group is a data set with a preset.
 type group struct{ dataset, preset string }
@@ -197,7 +203,7 @@ type group struct{ dataset, preset string }
 // besides reports whether the group is in the table of another, as the preset ledg is in the table
 // of authors.
 func (g group) besides(all []group) bool {
-	return g.preset == ledgPreset && slices.Contains(all, group{g.dataset, authorsPreset})
+	return slices.ContainsFunc(all, func(other group) bool { return other.dataset == g.dataset && after(g.preset, other.preset) })
 }
 
 func groupOf(r result.PlannedRun) group { return group{r.Dataset, r.Preset} }

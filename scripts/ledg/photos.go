@@ -50,7 +50,7 @@ type photoStep struct {
 }
 
 // newPhotoStep opens the folder of the flags, and makes the settings about it those about its features:
-// the preset ledg, no target, and people as annotators of unlabelled images, unless specified otherwise.
+// the recommended preset, no target, and people as annotators of unlabelled images, unless specified otherwise.
 func newPhotoStep(cmd *cobra.Command, f *trainFlags, s config.Spec) (*photoStep, error) {
 	if name, _ := s.Set["generalization.objective"].(string); name != "" {
 		if o, ok := config.LookupObjective(name); ok && o.Pixels {
@@ -68,7 +68,7 @@ func newPhotoStep(cmd *cobra.Command, f *trainFlags, s config.Spec) (*photoStep,
 	for _, path := range ofFiles {
 		delete(s.Set, path) // the features' file records it
 	}
-	for path, v := range map[string]any{"preset": string(config.Ledg), "data.target": config.NoTarget} {
+	for path, v := range map[string]any{"preset": string(config.Recommended), "data.target": config.NoTarget} {
 		if s.Set[path] == nil {
 			s.Set[path] = v
 		}

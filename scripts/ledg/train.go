@@ -213,6 +213,9 @@ func (f *trainFlags) config(cmd *cobra.Command) (c config.Config, w model.Weight
 	return c, w, settingError(err)
 }
 
+// ofMethods are the settings that compose a method. Without any, a run has the preset [config.Recommended].
+var ofMethods = []string{"method", "exploration.strategy", "generalization.objective", "exploration.initial", "schedule.timing", "protocol"}
+
 // fresh returns the config of a new run.
 func (f *trainFlags) fresh(cmd *cobra.Command, s config.Spec) (c config.Config, err error) {
 	if onPhotos(s) {
@@ -225,7 +228,9 @@ func (f *trainFlags) fresh(cmd *cobra.Command, s config.Spec) (c config.Config, 
 	if err != nil {
 		return c, err
 	}
-	f.defaultPreset = s.Set["preset"] == nil
+	if f.defaultPreset = s.Set["preset"] == nil; f.defaultPreset && !slices.ContainsFunc(ofMethods, func(path string) bool { return s.Set[path] != nil }) {
+		s.Set["preset"] = string(config.Recommended)
+	}
 	if c, err = config.Resolve(s); err != nil {
 		return c, err
 	}
@@ -330,7 +335,10 @@ func (f *trainFlags) train(cmd *cobra.Command, c config.Config, options ceg.Opti
 	if !f.quiet {
 		p := newProgress(cmd.ErrOrStderr())
 		if f.defaultPreset {
-			p.first = fmt.Sprintf("preset %s (the default, as the published code); advised: --preset %s (see ledg settings preset)", c.Preset, config.Ledg)
+			p.first = fmt.Sprintf("preset %s, as no flag names one; see ledg settings preset", c.Preset)
+			if c.Preset != config.Recommended {
+				p.first = fmt.Sprintf("preset %s, as no flag names one but for the method; recommended: --preset %s (see ledg settings preset)", c.Preset, config.Recommended)
+			}
 		}
 		page := options.Observe
 		options.Observe, stop = func(e ceg.Event) {
