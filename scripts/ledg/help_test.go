@@ -210,16 +210,21 @@ func help2(t *testing.T, args ...string) string {
 	return stdout
 }
 
-// The first line says which preset a run has that names none, and which is advised.
+// The first line says which preset a run has that names none, and which is recommended.
 func TestPresetIsNamed(t *testing.T) {
-	args := func() []string { return tiny(filepath.Join(t.TempDir(), "run"), "--epochs", "1") }
-	_, stderr, status := call(t, t.TempDir(), args()...)
-	if first, _, _ := strings.Cut(stderr, "\n"); status != 0 || first != "preset authors (the default, as the published code); advised: --preset ledg (see ledg settings preset)" {
-		t.Errorf("status %d, stderr %q", status, stderr)
-	}
-	for _, more := range [][]string{{"--quiet"}, {"--preset", "authors"}} {
-		if _, stderr, status := call(t, t.TempDir(), append(args(), more...)...); status != 0 || strings.Contains(stderr, "advised") {
-			t.Errorf("%v: status %d, stderr %q", more, status, stderr)
+	for _, c := range []struct{ flag, value, first string }{
+		{"--seed", "1", "preset pooled, as no flag names one; see ledg settings preset"},
+		{"--method", "ceg", "preset authors, as no flag names one but for the method; recommended: --preset pooled (see ledg settings preset)"},
+		{"--quiet", "", ""},
+		{"--preset", "authors", ""},
+	} {
+		args := tiny(filepath.Join(t.TempDir(), "run"), "--epochs", "1", c.flag)
+		if c.value != "" {
+			args = append(args, c.value)
+		}
+		_, stderr, status := call(t, t.TempDir(), args...)
+		if first, _, _ := strings.Cut(stderr, "\n"); status != 0 || c.first != "" && first != c.first || c.first == "" && strings.Contains(stderr, "no flag names") {
+			t.Errorf("%s: status %d, stderr %q", c.flag, status, stderr)
 		}
 	}
 }
