@@ -18,8 +18,13 @@ import (
 	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
-// tiny is a run of a second or two.
+// tiny is a run of a second or two, of CEG unless the flags name another method.
 func tiny(out string, more ...string) []string {
+	if !slices.ContainsFunc(more, func(arg string) bool {
+		return slices.Contains([]string{"--preset", "--method", "--strategy", "--objective", "--initial", "--timing", "--protocol", "--config"}, arg)
+	}) {
+		more = append([]string{"--method", "ceg"}, more...)
+	}
 	return append([]string{"train", "--target", "sketch", "--width", "4", "--image-size", "16", "--epochs", "3", "--set", "data.pool_share=0.4",
 		"--backend", "go", "--out", out}, more...)
 }
