@@ -19,6 +19,10 @@ low_budget() { figure budget "$1" "$2" --baseline "logistic random" --method "lo
 	--method '"fixmatch, preset ledg"' --method '"uniform CEG loss MaxHerding, preset ledg"' --title "$3"; }
 low_budget few-labels-emoji few-labels.svg "Choosing which images to label gives most of the gain"
 
+figure budget natural-shares/lite0 photographs.svg --baseline "logistic random" --method "logistic random" --method "logistic MaxHerding" \
+	--method '"fixmatch recipe, preset ledg"' --method '"fixmatch preset, preset ledg"' --method '"uniform CEG loss MaxHerding, preset ledg"' \
+	--title "On photographs the recipe has the highest average of these"
+
 figure epochs equal-steps timing.svg --title "On digits, labels from the start beat labels that come late" \
 	--method "ceg published b16" --method "fixmatch once b16" --method "uniform once b16"
 

@@ -21,9 +21,8 @@ type frameRow struct {
 
 // Frame returns the values of every epoch of runs, finished or not, as tidy rows for pandas, R and
 // DuckDB; each path is a run or a folder of runs. The metrics are accuracy per domain and split, the
-// number of labelled images behind it, the losses, and the share and accuracy of confident
-// pseudo-labels; names adds measures of [MeasureNames] on the target, at the epochs that have them. The
-// last columns are the settings that some run does not have at its default.
+// number of labelled images behind it, the losses, and the share and accuracy of confident pseudo-labels.
+// names adds measures of [MeasureNames] on the target, at the epochs that have them. The last columns are the settings that some run does not have at its default.
 func Frame(names []string, paths ...string) (*result.Table, error) {
 	var more []measure
 	for _, name := range names {
