@@ -74,15 +74,16 @@ func Findings(dir string) (*result.Table, error) {
 			question = ""
 		}
 	}
+	var significant []string
 	for i, holm := range result.Holm(p) {
 		if holm <= 1-result.Level {
-			t.Rows[i][3].Text += " *"
+			significant = append(significant, fmt.Sprintf("row %d", i+1))
 		}
 	}
 	t.Notes = []string{
 		"Accuracy: the mean over targets and seeds of the baseline, then of the row. Differences are paired by seed.",
 		"Intervals are Student's t over targets, not corrected. In favour: targets with a mean difference above zero.",
-		fmt.Sprintf("*: p is at most %.2f after Holm correction over this table (tests: %d).", 1-result.Level, len(p)),
+		fmt.Sprintf("p is at most %.2f after Holm correction over this table (tests: %d) in: %s.", 1-result.Level, len(p), cmp.Or(strings.Join(significant, ", "), "no row")),
 	}
 	return t, nil
 }

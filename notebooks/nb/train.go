@@ -41,7 +41,8 @@ func Set(name string, value any) func(*Run) {
 // otherwise resumes it; another setting makes another run, and so does other data, also in the same
 // file. Runs on this data with committed records (in storedRuns) count as finished.
 //
-// method is a name of config.Methods, STRATEGY+OBJECTIVE, or the preset ledg. By default runs
+// method is a name of config.Methods, STRATEGY+OBJECTIVE, or a preset: pooled is the
+// recommended one. By default runs
 // use glyphs with the target photo, 5% of the labels and seed 1.
 //
 // While it trains it shows its progress, then the loss and the accuracies; [LearningCurves] shows a finished

@@ -56,7 +56,7 @@ def train(root: str | os.PathLike[str] | None = None, *, out: str | os.PathLike[
     """Chooses labels and trains a run in the folder out (``ledg train``).
 
     Other arguments are the command's flags: classes=["pants", "t-shirt"], budget=60,
-    target="home02", preset="ledg". Labels come from labels="labels.csv", or from a person on the
+    target="home02", preset="authors". Labels come from labels="labels.csv", or from a person on the
     labelling page with label=True. Returns what ``ledg train --json`` prints. Raises LedgError
     with ledg's line; Interrupt stops the run, and resume=True goes on with it.
     """
