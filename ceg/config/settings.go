@@ -68,8 +68,8 @@ var table = []Setting{
 		Default: "glyphs", value: is(datasets.Drawn)},
 	{Path: "data.target", Flag: "target", Help: "held-out domain, or none to train on all",
 		Default: "required", value: is("")},
-	{Path: "preset", Flag: "preset", Help: "pooled (recommended), ledg, authors or paper", More: "authors follows the published code, paper the equations as written. ledg is authors with FixMatch and labels upfront. On images without weights it trains for twice the epochs. With weights or on features, MaxHerding selects the labels. On features it also uses square roots, batches of 8 per domain, twice the learning rates and 20 epochs. pooled is ledg with batches of images from all domains together, started from logistic regression, on features.", Words: words(Presets()...),
-		Default: "authors; of ledg train without a method pooled", value: is(Authors)},
+	{Path: "preset", Flag: "preset", Help: "pooled (recommended), ledg, authors or paper", More: "authors follows the published code, paper the equations as written. ledg is authors with FixMatch and labels upfront. On images without weights it trains for twice the epochs. With weights or on features, MaxHerding selects the labels. On features it also uses square roots, batches of 8 per domain, twice the learning rates and 20 epochs. pooled is ledg with batches of images from all domains together, started from logistic regression, on features. ledg train takes pooled without a method, and authors with one; studies and notebooks take authors.", Words: words(Presets()...),
+		Default: "pooled", value: is(Authors)},
 	{Path: "exploration.strategy", Flag: "strategy", Help: "query strategy; see ledg methods", Words: active.Names,
 		Default: "the method's: ceg; with preset ledg uniform", value: func(d *draft) any {
 			if d.Preset.Selected() {

@@ -173,7 +173,7 @@ func TestCompletion(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"train", "--preset", ""}, "paper authors ledg"},
+		{[]string{"train", "--preset", ""}, "paper authors ledg pooled"},
 		{[]string{"train", "--initial", ""}, "uniform coreset kmeans typiclust probcover maxherding"},
 		{[]string{"train", "--dataset", ""}, strings.Join(datasets.Names(), " ")},
 		{[]string{"train", "--target", ""}, "none cartoon photo print sketch"},
@@ -181,7 +181,7 @@ func TestCompletion(t *testing.T) {
 		{[]string{"train", "--dataset", "folder", "--root", root, "--target", ""}, "none north south"},
 		{[]string{"train", "--timing", ""}, "published early once"},
 		{[]string{"table", "--dir", "x", ""}, strings.Join(append(report.TableNames(), "findings"), " ")},
-		{[]string{"settings", "--preset", ""}, "paper authors ledg"},
+		{[]string{"settings", "--preset", ""}, "paper authors ledg pooled"},
 	} {
 		var got []string
 		for line := range strings.Lines(help2(t, append([]string{"__complete"}, tt.args...)...)) {

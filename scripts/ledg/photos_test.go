@@ -145,7 +145,7 @@ func TestPhotos(t *testing.T) {
 	label("run")
 	stdout, stderr, status = call(t, dir, append(train, "--resume", "--json")...) // the same words again
 	var r result.Result
-	if err := json.Unmarshal([]byte(stdout), &r); status != 0 || err != nil || r.Labels != 6 || r.Preset != "ledg" {
+	if err := json.Unmarshal([]byte(stdout), &r); status != 0 || err != nil || r.Labels != 6 || r.Preset != "pooled" {
 		t.Fatalf("status %d, %v, %s%s", status, err, stdout, stderr)
 	}
 	if err := os.Rename(filepath.Join(dir, "run"), filepath.Join(dir, "moved")); err != nil { // with its features

@@ -9,7 +9,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/result"
 )
 
-// Glyphs and folders have labels upfront unless the timing or a preset is specified.
+// Labels are upfront unless a method or a timing is specified, on glyphs and folders also with a method.
 func TestTrainTiming(t *testing.T) {
 	photos := t.TempDir()
 	for args, want := range map[string]string{
@@ -19,7 +19,8 @@ func TestTrainTiming(t *testing.T) {
 		"--dataset glyphs --timing early":                   "early 0.25 5",
 		"--dataset glyphs --preset authors":                 "published 0.5 5",
 		"--dataset glyphs --initial-share 0.3":              "published 0.3 5",
-		"--dataset pacs --root " + photos:                   "published 0.5 6",
+		"--dataset pacs --root " + photos:                   "once 1 0",
+		"--dataset pacs --method ceg --root " + photos:      "published 0.5 6",
 		"--dataset pacs --method fixmatch --root " + photos: "once 1 0",
 		"--dataset pacs --timing once --root " + photos:     "once 1 0",
 	} {

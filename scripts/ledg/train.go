@@ -214,7 +214,7 @@ func (f *trainFlags) config(cmd *cobra.Command) (c config.Config, w model.Weight
 }
 
 // ofMethods are the settings that compose a method. Without any, a run has the preset [config.Recommended].
-var ofMethods = []string{"method", "exploration.strategy", "generalization.objective", "exploration.initial", "schedule.timing", "protocol"}
+var ofMethods = []string{"method", "exploration.strategy", "generalization.objective", "exploration.initial", "exploration.initial_share", "schedule.timing", "schedule.query_after", "protocol"}
 
 // fresh returns the config of a new run.
 func (f *trainFlags) fresh(cmd *cobra.Command, s config.Spec) (c config.Config, err error) {
