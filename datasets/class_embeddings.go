@@ -3,6 +3,7 @@ package datasets
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,8 +36,11 @@ const NamesKey, NamesArray = "names", "text"
 // Names returns the class embeddings in the file; nil if it has none.
 func (f *Features) Names() *ClassEmbeddings { return f.names }
 
-// Of returns the embeddings of some classes, row by row; a class without one is an error.
+// Of returns the embeddings of some classes, row by row; a class without one is an error, and so is a nil n.
 func (n *ClassEmbeddings) Of(classes []string) (rows []float32, err error) {
+	if n == nil {
+		return nil, errors.New("it needs class names, and the features have none: embed them with --names")
+	}
 	for _, c := range classes {
 		i := slices.Index(n.Classes, c)
 		if i < 0 {

@@ -232,6 +232,9 @@ type Generalization struct {
 	// RSCShare is the share that rsc-domainbed masks, of an image's features and of a batch's
 	// images, in (0, 1); 0 means DomainBed's 1/3. Other methods do not record it.
 	RSCShare float64 `json:"rsc_share,omitempty"`
+	// LogitAdjustment is tau of logit adjustment for classes of unequal size (objective.WithLogitAdjustment); 0 is
+	// none, which is not recorded.
+	LogitAdjustment float64 `json:"logit_adjustment,omitempty"`
 	// ObjectiveCode identifies the code of an Objective that the program registered
 	// (objective.Register); empty for built-in ones.
 	ObjectiveCode string `json:"objective_code,omitempty"`

@@ -250,9 +250,9 @@ var table = []Setting{
 		Default: "5%", value: is("5%")},
 	{Path: "exploration.initial_share", Flag: "initial-share", Help: "share of the budget queried before training", More: "1 queries all labels upfront.", Range: "(0, 1]",
 		Default: "the timing's", value: (*draft).initialShare},
-	{Path: "exploration.initial", Flag: "initial", Help: "strategy of the labels before training; see ledg methods", More: "It uses the features of the initial network (--weights).", Zero: "uniform",
+	{Path: "exploration.initial", Flag: "initial", Help: "strategy of the labels before training; see ledg methods", More: "It uses the features of the initial network (--weights). names is kmeans on features with class probabilities by names (ledg embed --names).", Zero: "uniform",
 		Words: func() []string {
-			return slices.DeleteFunc(active.ColdNames(), func(s string) bool { return s == (active.Uniform{}).Name() })
+			return append(slices.DeleteFunc(active.ColdNames(), func(s string) bool { return s == (active.Uniform{}).Name() }), InitialNames)
 		},
 		Default: "uniform; with preset ledg maxherding on features and with weights", omitted: []string{`""`}, value: func(d *draft) any {
 			if d.chosenOnFeatures() || d.Preset.Selected() && d.Network.Weights != nil {
@@ -329,6 +329,8 @@ var table = []Setting{
 		Default: "fixed", value: is(""), omitted: []string{`""`}},
 	{Path: "generalization.rsc_share", Flag: "rsc-share", Help: "share that the objective rsc-domainbed mutes", More: "It mutes this share of the features' entries, in this share of the images.", Zero: "default", Range: "(0, 1)",
 		Default: "DomainBed's 1/3", value: is(0)},
+	{Path: "generalization.logit_adjustment", Flag: "logit-adjustment", Help: "favours rare classes in erm and fitted heads; 1: balanced softmax", More: "It is the factor of the logarithm of a class's share of the labels (Menon et al. 2021; Ren et al. 2020).", Range: "[0, inf)",
+		Default: "0", value: is(0)},
 	{Path: "generalization.objective_code", Help: "code of a training objective that the program registered",
 		Default: "the objective's, none for built-in ones", value: func(d *draft) any { return d.objective().Code }},
 }

@@ -267,6 +267,8 @@ func (c Config) checkObjective(info datasets.Info) error {
 		return conflict("network.head_start", string(c.Network.HeadStart), "generalization.average", g.Average, "the average starts from a random head")
 	case g.RSCShare != 0 && o.Name != RSCDomainBed:
 		return against("generalization.rsc_share", g.RSCShare, "it is "+RSCDomainBed+"'s alone")
+	case g.LogitAdjustment != 0 && o.Name != ERM && !o.Fits:
+		return against("generalization.logit_adjustment", g.LogitAdjustment, "it is for "+ERM+" and for heads that are fitted")
 	case g.Average != "" && o.OwnHeads:
 		return against("generalization.average", g.Average, "it predicts by heads of its own, which are not averaged")
 	case o.Pixels && info.Vectors:

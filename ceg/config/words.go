@@ -114,6 +114,9 @@ type HeadStart string
 // Out-of-Distribution", ICLR 2022).
 const Logistic HeadStart = "logistic"
 
+// InitialNames chooses the initial labels by k-means on features with class probabilities by names appended.
+const InitialNames = "names"
+
 // Oracle is the kind of annotator.
 type Oracle string
 
@@ -404,8 +407,11 @@ func (x Exploration) InitialStrategy(tieSeed uint64, classes int) (active.Strate
 	if x.Initial == "" && x.Domains == "" {
 		return nil, nil
 	}
-	if x.Strategy = x.Initial; x.Strategy == "" {
+	switch x.Strategy = x.Initial; x.Strategy {
+	case "":
 		x.Strategy = active.Uniform{}.Name()
+	case InitialNames:
+		x.Strategy = active.KMeans{}.Name()
 	}
 	return x.QueryStrategy(tieSeed, classes)
 }

@@ -104,20 +104,30 @@ func (v Evaluator) Accuracies(ctx context.Context, each Each, end bool) ([]resul
 // Validation measures the accuracy on the sources' validation splits, over images of known
 // class.
 func (v Evaluator) Validation(ctx context.Context, each Each) (sum result.Tally, err error) {
+	err = v.where(ctx, each, func(e datasets.Example) bool { return e.Domain != v.Target && e.Split == datasets.Val }, sum.Count)
+	return sum, err
+}
+
+// OnTarget calls fn with the predicted and the true class of the target's images of known class, in the data set's order.
+func (v Evaluator) OnTarget(ctx context.Context, each Each, fn func(predicted, class int)) error {
+	return v.where(ctx, each, func(e datasets.Example) bool { return e.Domain == v.Target }, fn)
+}
+
+// where is OnTarget for other examples.
+func (v Evaluator) where(ctx context.Context, each Each, of func(datasets.Example) bool, fn func(predicted, class int)) error {
 	var examples []int
 	for i, e := range v.Data.Examples {
-		if e.Domain != v.Target && e.Split == datasets.Val && v.Truth.Class(i) >= 0 {
+		if of(e) && v.Truth.Class(i) >= 0 {
 			examples = append(examples, i)
 		}
 	}
 	i, classes := 0, len(v.Data.Classes)
-	err = each(ctx, examples, func(n int, logits []float32) {
+	return each(ctx, examples, func(n int, logits []float32) {
 		for row := range n {
-			sum.Count(ArgMax(logits[row*classes:(row+1)*classes]), v.Truth.Class(examples[i]))
+			fn(ArgMax(logits[row*classes:(row+1)*classes]), v.Truth.Class(examples[i]))
 			i++
 		}
 	})
-	return sum, err
 }
 
 // ValLabels counts the labelled images of the sources' validation splits.

@@ -87,6 +87,9 @@ type Event struct {
 	QueryInfo *QueryInfo
 }
 
+// ByNames is the Model of predictions by class names alone.
+const ByNames = "names"
+
 // QueryInfo holds what was known about an image when it was queried.
 type QueryInfo struct {
 	// Scores are the query strategy's, by the column names of queries.csv.

@@ -29,6 +29,8 @@ func (l *Learner) RandomBatch() Batch {
 				v[i] = uint8(r.UintN(256))
 			}
 			b[in.Name] = v
+		case objective.Prior:
+			b[in.Name] = make([]float32, d.Classes)
 		case objective.Label:
 			v := make([]int32, d.Batch())
 			for i := range v {

@@ -194,6 +194,9 @@ func (l *Learner) fields(stage Stage) []field {
 			dtype, row := l.row()
 			f.dtype, f.shape = dtype, append([]int{d.Batch()}, row...)
 		}
+		if in.Content == objective.Prior {
+			f.dtype, f.shape = dtypes.Float32, []int{d.Classes}
+		}
 		list = append(list, f)
 	}
 	for _, w := range l.o.Objective.Draws {

@@ -165,8 +165,7 @@ func GDA() Objective {
 
 // CLAP is a linear probe that starts from embeddings of the classes' names and is kept near them
 // ([head.Probe]), with the authors' settings and no validation. The cosine with features of length 1 is
-// linear in the standardised features. Terms: "total", the mean cross-entropy on the labels; "names",
-// the accuracy of names alone on the labels.
+// linear in the standardised features. Term: "total", the mean cross-entropy on the labels.
 func CLAP() Objective {
 	return Objective{Name: config.CLAP, Names: true, Fit: func(s Samples) (Fitted, error) {
 		if s.Names == nil {
@@ -176,16 +175,6 @@ func CLAP() Objective {
 		x := cluster.Matrix{Rows: s.Features.Rows, Cols: d, Stride: d}
 		for i, v := range rowsOf(s.Features) {
 			x.Data = append(x.Data, v/s.Names.Scale+s.Names.Mean[i%d])
-		}
-		zero, err := head.ZeroShot(s.Names.Rows)
-		if err != nil {
-			return Fitted{}, err
-		}
-		z, right := zero.Logits(x), 0
-		for i, y := range s.Labels {
-			if row := z.Data[i*z.Cols : (i+1)*z.Cols]; row[y] == slices.Max(row) {
-				right++
-			}
 		}
 		e, err := head.Probe(x, s.Labels, s.Names.Rows, head.ProbeOptions{Constrained: true}, seed.New(1, "clap"))
 		if err != nil {
@@ -204,7 +193,7 @@ func CLAP() Objective {
 				h.Bias[c] += v * float64(s.Names.Mean[j])
 			}
 		}
-		return fitted(h.Weight, h.Bias, FitTerm{"total", s.crossEntropy(h)}, FitTerm{"names", float64(right) / float64(len(s.Labels))}), nil
+		return fitted(h.Weight, h.Bias, FitTerm{"total", s.crossEntropy(h)}), nil
 	}}
 }
 

@@ -69,6 +69,8 @@ const (
 	Label Content = "label"
 	// Domain is the true source domain, int32 [n].
 	Domain Content = "domain"
+	// Prior is [LogShares] of all of the labelled subset, float32 [classes].
+	Prior Content = "prior"
 )
 
 // Input is one tensor that a step reads from a subset, with n = Domains*PerDomain images a
@@ -421,7 +423,7 @@ func (o Objective) Validate() error {
 			return fail("input %s is of subset %q", in.Name, in.Subset)
 		case in.Content == Pixels && in.View.Make == nil:
 			return fail("input %s has no view", in.Name)
-		case in.Content == Label && in.Subset == Unlabelled:
+		case (in.Content == Label || in.Content == Prior) && in.Subset == Unlabelled:
 			return fail("input %s is the labels of unlabelled images", in.Name)
 		}
 	}

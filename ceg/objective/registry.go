@@ -60,6 +60,9 @@ func New(c config.Config) Objective {
 		o = CEG{Consistency: g.Consistency, Tau: g.Tau, Delta: g.Delta, IntraWeight: g.IntraWeight, InterWeight: g.InterWeight,
 			DomainLoss: g.DomainLoss, Reduction: g.Reduction, BatchNorm: g.BatchNorm, TargetPass: g.TargetPass, DomainFeatures: g.DomainFeatures}.Objective()
 	}
+	if g.LogitAdjustment > 0 {
+		o = WithLogitAdjustment(o, g.LogitAdjustment)
+	}
 	if g.DomainLoss && g.Objective != config.CEG {
 		o = WithDomainHead(o, passes, g.DomainFeatures)
 	}

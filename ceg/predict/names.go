@@ -29,7 +29,8 @@ type byNames struct {
 const sampled = 300
 
 // OpenNames returns a predictor without a run, by class names alone: logits are 100 times the cosine
-// similarity of an image to the class embeddings, on the backend that spec names. from is the network of
+// similarity of an image to the class embeddings, which is CLIP's scale. Exported towers do not say their own;
+// SigLIP's is near, and its bias is the same for all classes. It runs on the backend that spec names. from is the network of
 // the images, whose features must be of the embeddings' length; known are files of features as in
 // Predictor.Known.
 func OpenNames(from datasets.Origin, names *datasets.ClassEmbeddings, spec string, known []string) (*Predictor, error) {

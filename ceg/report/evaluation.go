@@ -45,6 +45,10 @@ func (run *RecordedRun) Table() *result.Table {
 			t.AddRow(rule.Title, "-", "-", "-", "-", "-")
 		}
 	}
+	names, paying := NamesAlone(run.Run)
+	if names != nil {
+		t.AddRow(namesRow, "-", "0", percent(names.Target), names.Target.String(), percent(names.SourceVal))
+	}
 	if without {
 		t = t.Pick(func(column int) bool { return t.Rows != nil && column != 3 && column != 4 })
 	}
@@ -58,6 +62,9 @@ func (run *RecordedRun) Table() *result.Table {
 		Result       *result.Result
 		Epochs       int
 	}{run.Records[len(run.Records)-1].HeldOut(), t.Rows != nil, !without, run.weights(), run.Result, len(run.Records)})
+	if names != nil {
+		t.Notes = append(t.Notes, paying)
+	}
 	return t
 }
 

@@ -240,6 +240,7 @@ type grid struct {
 	targets    []string
 	rows       []*row
 	baseline   *row
+	names      *row // of class names alone, nil without
 	claims     map[*row]*claim
 	claimNotes []string
 	labels     [2]int // least and most labels of a run, at the table's budget
@@ -285,6 +286,7 @@ func (f *Folder) grid(spec PaperTable, g group, o TableOptions) (*grid, error) {
 		if err := t.add(row, r, out); err != nil {
 			return nil, err
 		}
+		t.addNames(r, out)
 	}
 	if len(t.targets) == 0 {
 		return nil, nil
@@ -299,6 +301,9 @@ func (f *Folder) grid(spec PaperTable, g group, o TableOptions) (*grid, error) {
 			return nil, err
 		}
 		t.rows = append(t.rows, c)
+	}
+	if t.names != nil {
+		t.rows = append(t.rows, t.names)
 	}
 	for _, row := range t.rows {
 		row.cells[overall] = result.OverTargets(row.cells, t.targets)

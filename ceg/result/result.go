@@ -51,6 +51,8 @@ type Result struct {
 	Images string `json:"images"`
 	// Accuracy holds the results by the three model selection rules.
 	Accuracy Choices `json:"accuracy"`
+	// Names are class names alone, on features that have them.
+	Names *NamesAlone `json:"names,omitempty"`
 	// Note states if there were no labels to evaluate on.
 	Note string `json:"note,omitempty"`
 	// Versions are the versions of the program and its libraries.
@@ -60,6 +62,16 @@ type Result struct {
 	Engines []Engine `json:"engines"`
 	// Timing is the only part of a Result that differs between repeated runs.
 	Timing Timing `json:"timing"`
+}
+
+// NamesAlone is the accuracy of class names alone, without labels.
+type NamesAlone struct {
+	// Accuracy is by domain and split, as in a record.
+	Accuracy []Accuracy `json:"accuracy"`
+	// Lost counts target images that names alone classify correctly and the network of the last epoch does not,
+	// Won those the other way round.
+	Lost int `json:"lost"`
+	Won  int `json:"won"`
 }
 
 // Versions are the versions of the program that computed a result.

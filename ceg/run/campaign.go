@@ -31,6 +31,9 @@ func (r *run) startCampaign(o Options) error {
 			return err
 		}
 	}
+	if err := hasNames(r.c, data); err != nil {
+		return err
+	}
 	if r.explorer, err = newExplorer(r.c, r.campaign, r.reporter); err != nil {
 		return err
 	}

@@ -27,7 +27,9 @@ import (
 type explorer struct {
 	campaign *campaign.Campaign
 	// look asks the networks about examples of the data set.
-	look     func(ctx context.Context, examples []int) (trainer.Predictions, error)
+	look func(ctx context.Context, examples []int) (trainer.Predictions, error)
+	// names returns the class logits of names alone; no rows without names.
+	names    func(examples []int) (cluster.Matrix, error)
 	strategy active.Strategy
 	// initial chooses the initial labels; nil for the draw from the pooled sources.
 	initial active.Strategy

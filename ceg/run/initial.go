@@ -28,7 +28,7 @@ func (x *explorer) labelInitial(ctx context.Context) ([]result.Query, error) {
 		if err != nil {
 			return nil, err
 		}
-		return p.Enter(ctx, f, drawn)
+		return p.Enter(ctx, f, x.suggested(drawn))
 	}
 	looks := s.Needs().Has(active.Features)
 	var features, have cluster.Matrix // of f.IDs and f.Existing
@@ -42,6 +42,11 @@ func (x *explorer) labelInitial(ctx context.Context) ([]result.Query, error) {
 		}
 		defer release(&pu)
 		features = pu.Features
+		if x.exploration.Initial == config.InitialNames {
+			if features, err = x.withNames(f.IDs, features); err != nil {
+				return nil, err
+			}
+		}
 		if s.Needs().Has(active.LabelledFeatures) && len(f.Existing) > 0 {
 			px, err := x.look(ctx, p.Examples(f.Existing))
 			if err != nil {
@@ -50,7 +55,7 @@ func (x *explorer) labelInitial(ctx context.Context) ([]result.Query, error) {
 			have = px.Features
 		}
 	}
-	return p.Enter(ctx, f, func(n int, may func(string) bool) ([]labels.Question, error) {
+	return p.Enter(ctx, f, x.suggested(func(n int, may func(string) bool) ([]labels.Question, error) {
 		c, at := x.candidates(f.IDs, may)
 		if looks {
 			c.Features, c.LabelledFeatures = cluster.SelectRows(features, at), have
@@ -66,7 +71,7 @@ func (x *explorer) labelInitial(ctx context.Context) ([]result.Query, error) {
 			list[i].ID = id
 		}
 		return list, nil
-	})
+	}))
 }
 
 // chooseInitial lets the strategy of the initial labels choose up to n candidates, and at
@@ -79,6 +84,9 @@ func (x *explorer) chooseInitial(c *active.Candidates, n int, have []int) (ids [
 	}
 	for _, k := range picks {
 		ids = append(ids, c.IDs[k.Index])
+	}
+	if x.exploration.Initial == config.InitialNames {
+		x.rarestFirst(ids, c.IDs, c.Features)
 	}
 	return ids, err
 }

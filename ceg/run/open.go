@@ -259,6 +259,7 @@ func (r *run) prepareExamples(ctx context.Context, o Options) (err error) {
 	if r.examples, err = examples.Prepare(ctx, r.c.Data, r.campaign.Data, o.CacheDir, o.Shared, r.reporter.progress("preparing images")); err != nil {
 		return err
 	}
+	r.explorer.names = r.examples.NamesLogits
 	if err := r.examples.Standardise(ctx, r.campaign.Places); err != nil {
 		return err
 	}

@@ -73,7 +73,7 @@ func runOn(ctx context.Context, c Config, o Options) (*result.Result, error) {
 	if err := r.writeArtifact(ctx, o); err != nil {
 		return nil, err
 	}
-	return r.finish()
+	return r.finish(ctx)
 }
 
 // start brings the run into the state of its checkpoint. Without one it labels the
@@ -292,7 +292,7 @@ func (r *run) none() []string {
 	return slices.DeleteFunc(r.campaign.None(), func(id string) bool { return !r.campaign.IsGone(id) })
 }
 
-func (r *run) finish() (*result.Result, error) {
+func (r *run) finish(ctx context.Context) (*result.Result, error) {
 	records, err := r.folder.Records()
 	if err != nil {
 		return nil, err
@@ -301,7 +301,12 @@ func (r *run) finish() (*result.Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	names, err := r.namesAlone(ctx)
+	if err != nil {
+		return nil, err
+	}
 	res := result.Result{
+		Names:  names,
 		Format: result.Format, Method: r.c.Method, Dataset: r.c.Data.Dataset, Target: r.c.Data.Target,
 		Preset: string(r.c.Preset), Seed: r.c.Seed, Epochs: len(records),
 		Pool: r.campaign.Len(), Budget: r.campaign.Budget, Labels: r.campaign.LabelledCount(),

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
@@ -41,27 +40,17 @@ func readTemplates(text string) (list []string, err error) {
 	if strings.Contains(text, model.Slot) {
 		return []string{text}, nil
 	}
-	f, err := regular.Open(text, 1<<20)
+	b, err := regular.Read(text, 1<<20)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, usagef("--names %q has no %s, the place of a class's name, and is no file: want such as 'a photo of a {}.', or auto", text, model.Slot)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--names: %w", err)
 	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff"))
-		if line == "" {
-			continue
+	for line := range strings.Lines(strings.TrimPrefix(string(b), "\ufeff")) {
+		if line = strings.TrimSpace(line); line != "" {
+			list = append(list, line)
 		}
-		if !strings.Contains(line, model.Slot) {
-			return nil, usagef("--names %s: template %q has no %s, the place of a class's name", text, line, model.Slot)
-		}
-		list = append(list, line)
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("--names %s: %w", text, err)
 	}
 	if list == nil {
 		return nil, usagef("--names %s has no template", text)
@@ -109,7 +98,7 @@ func classEmbeddings(cmd *cobra.Command, network, backend string, yes bool, name
 	}
 	n, err := t.Embed(cmd.Context(), backend, classes, list, templates)
 	if err == nil && templates == nil {
-		fmt.Fprintf(cmd.ErrOrStderr(), "names: template %q, that of the family %s\n", n.Templates[0], n.Family)
+		fmt.Fprintf(cmd.ErrOrStderr(), "names: template %q, that of the family %s, assumed by %s\n", n.Templates[0], n.Family, t.By)
 	}
 	return n, err
 }

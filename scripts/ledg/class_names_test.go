@@ -59,7 +59,7 @@ func colourNetwork(t *testing.T, dir string) string {
 // from which a head is trained: notebooks/guides/features.md.
 func TestClassNames(t *testing.T) {
 	dir := t.TempDir()
-	net, root := colourNetwork(t, filepath.Join(dir, "net")), filepath.Join(dir, "photos")
+	net, root, unlabelled := colourNetwork(t, filepath.Join(dir, "net")), filepath.Join(dir, "photos"), filepath.Join(dir, "unlabelled")
 	for name, c := range map[string]color.RGBA{"red": {255, 20, 20, 255}, "green": {20, 250, 30, 255}, "blue": {10, 20, 240, 255}} {
 		for _, site := range []string{"north", "south"} {
 			for _, at := range []string{"1", "2", "3"} {
@@ -70,9 +70,10 @@ func TestClassNames(t *testing.T) {
 				}
 				var b bytes.Buffer
 				fatal.If(t, png.Encode(&b, picture))
-				path := filepath.Join(root, site, name, at+".png")
-				fatal.If(t, os.MkdirAll(filepath.Dir(path), 0o777))
-				fatal.If(t, os.WriteFile(path, b.Bytes(), 0o666))
+				for _, path := range []string{filepath.Join(root, site, name, at+".png"), filepath.Join(unlabelled, site, name+" "+at+".png")} {
+					fatal.If(t, os.MkdirAll(filepath.Dir(path), 0o777))
+					fatal.If(t, os.WriteFile(path, b.Bytes(), 0o666))
+				}
 			}
 		}
 	}
@@ -106,10 +107,51 @@ func TestClassNames(t *testing.T) {
 		t.Errorf("probe: status %d, stdout %s, stderr %s", status, stdout, stderr)
 	}
 	train := []string{"train", "--dataset", "features", "--root", file, "--target", "south", "--budget", "6", "--epochs", "1", "--backend", "go", "--no-estimate", "--out", filepath.Join(dir, "run")}
-	if stdout, stderr, status := call(t, dir, append(train, "--names")...); status != 0 || !strings.Contains(stdout, "100.00") {
+	if stdout, stderr, status := call(t, dir, append(train, "--names")...); status != 0 || !strings.Contains(stdout, "names alone (0 labels)") || !strings.Contains(stdout, "100.00") || !strings.Contains(stdout, "labels do not pay yet") {
 		t.Errorf("train: status %d, stdout %s, stderr %s", status, stdout, stderr)
 	}
+	stdout, stderr, status = call(t, dir, "eval", filepath.Join(dir, "run"))
+	if status != 0 || !strings.Contains(stdout, "names alone (0 labels)") {
+		t.Errorf("eval: status %d, stdout %s, stderr %s", status, stdout, stderr)
+	}
+	html := filepath.Join(dir, "report.html")
+	if _, stderr, status := call(t, dir, "report", filepath.Join(dir, "run"), "--out", html); status != 0 || !strings.Contains(string(fatal.Get(os.ReadFile(html))(t)), "test, names alone") {
+		t.Errorf("report: status %d, stderr %s", status, stderr)
+	}
+	train[len(train)-1] = filepath.Join(dir, "adjusted")
+	if _, stderr, status := call(t, dir, append(train, "--objective", "erm", "--strategy", "uniform", "--logit-adjustment", "1", "--initial", "names")...); status != 0 {
+		t.Errorf("adjusted: status %d, stderr %s", status, stderr)
+	}
+	people := filepath.Join(dir, "people.safetensors")
+	if _, stderr, status := call(t, dir, "embed", "--dataset", "folder", "--root", unlabelled, "--layout", "{site}/{name}", "--classes", "red,green,blue", "--net", net, "--backend", "go", "--names", "auto", "--out", people); status != 0 {
+		t.Fatal(stderr)
+	}
+	run := filepath.Join(dir, "asked")
+	_, stderr, status = call(t, dir, "train", "--names", "--dataset", "features", "--root", people, "--target", "south", "--budget", "6", "--epochs", "1", "--backend", "go", "--no-estimate", "--out", run,
+		"--initial", "names", "--oracle", "ask")
+	if asked := string(fatal.Get(os.ReadFile(filepath.Join(run, "labels.jsonl")))(t)); status != 3 || strings.Count(asked, `"model":"names"`) < 3 || !strings.Contains(asked, `"predicted":"blue"`) {
+		t.Errorf("ask: status %d, stderr %s, labels.jsonl %s", status, stderr, asked)
+	}
+	labelAll(t, run)
+	for _, args := range [][]string{{"train", "--resume", "--out", run, "--backend", "go"}, {"report", run, "--out", html}, {"predict", run, "--images", unlabelled, "--out", table, "--backend", "go"}} {
+		if _, stderr, status := call(t, dir, args...); status != 0 {
+			t.Errorf("%q: status %d, stderr %s", args, status, stderr)
+		}
+	}
+	for _, line := range strings.Split(strings.TrimSpace(string(fatal.Get(os.ReadFile(table))(t))), "\n")[1:] {
+		if cells := strings.Split(line, ","); !strings.HasPrefix(filepath.Base(cells[0]), cells[1]+" ") {
+			t.Errorf("the run predicts %s", line)
+		}
+	}
+	plain := filepath.Join(dir, "plain.safetensors")
+	if _, stderr, status := call(t, dir, append(embed[:len(embed)-1:len(embed)-1], plain)...); status != 0 {
+		t.Fatal(stderr)
+	}
 	for want, args := range map[string][]string{
+		"it needs class names":                   {"train", "--dataset", "features", "--root", plain, "--target", "south", "--budget", "6", "--epochs", "1", "--backend", "go", "--objective", "logistic", "--strategy", "uniform", "--initial", "names", "--out", filepath.Join(dir, "none")},
+		"erm does not read them":                 append(train, "--names", "--objective", "erm"),
+		"fixmatch does not read them":            append(train, "--names", "--method", "fixmatch"),
+		"it is for erm and for heads":            append(train, "--objective", "fixmatch", "--strategy", "uniform", "--logit-adjustment", "1"),
 		"it compares directions":                 append(train, "--objective", "clap", "--normalise", "none", "--preset", "authors"),
 		"has no {}, the place of a class's name": append(embed, "--names", "a photo"),
 		"have one embedding":                     append(predict, "--classes", "red,scarlet=red,blue"),

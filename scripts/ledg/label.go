@@ -41,6 +41,7 @@ type labelFlags struct {
 	encrypt          *tls.Config // nil without them
 	seed             uint64
 	again, blind     bool
+	unaided          bool
 	detach, stop     bool
 	parent           int      // the process that it ends with, 0 for none
 	dir              string   // of the run, empty for a folder
@@ -69,10 +70,11 @@ the same command continues. Undo and redo have no limit.
 Label together with --by ann,ben --listen ADDRESS: each annotator gets a link of their own.
 Without --tls-cert and --tls-key, others on the network can read these links.
 
-Predictions of the run, or in --predictions, appear on the page; a key accepts one. A second
-page confirms up to 30 at a time. --blind queries what others have labelled without showing
-their labels, for ledg label agreement. Images appear as the network sees them, photos
-upright. From another machine: ssh -L 8000:127.0.0.1:PORT HOST, with --port PORT.`,
+Predictions of the run, or in --predictions, appear on the page; a key accepts one. Before the
+run's first label they are by class names (ledg embed --names). Labels record whether one was
+shown. A second page confirms up to 30 at a time. --blind queries what others have labelled
+without showing their labels, for ledg label agreement. Images appear as the network sees
+them, photos upright. From another machine: ssh -L 8000:127.0.0.1:PORT HOST, with --port PORT.`,
 		Example: `  ledg label runs/mine
   ledg label --dataset folder --root photos --classes cat,dog,horse
   ledg label --dataset folder --root photos --classes classes.txt --predictions predictions.csv
@@ -98,6 +100,7 @@ upright. From another machine: ssh -L 8000:127.0.0.1:PORT HOST, with --port PORT
 	flags.StringVar(&f.annotators, "by", "", "annotator, or names as ann,ben with a link each (default yours)")
 	flags.StringVar(&f.rule, "disagreement", "", "which label counts where annotators differ: newest, majority, ask (default newest; ask with --blind)")
 	flags.StringVar(&f.predictions, "predictions", "", "table of ledg predict with predictions to show")
+	flags.BoolVar(&f.unaided, "no-predictions", false, "show no predictions, which bias labels")
 	flags.StringVar(&f.listen, "listen", "", "network address, HOST or HOST:PORT (default this machine only)")
 	flags.IntVar(&f.port, "port", 0, "port (default the last one, or any)")
 	bound(flags, "[0, 65535]", "port")
@@ -111,6 +114,7 @@ upright. From another machine: ssh -L 8000:127.0.0.1:PORT HOST, with --port PORT
 	_ = flags.MarkHidden("parent") // it exists
 	flags.BoolVar(&f.stop, "stop", false, "stop the server of these labels")
 	cmd.MarkFlagsMutuallyExclusive("detach", "stop")
+	cmd.MarkFlagsMutuallyExclusive("predictions", "no-predictions")
 	cmd.AddCommand(newLabelExportCommand(), newLabelImportCommand(), newLabelAgreementCommand(), newLabelStudioCommand())
 	return cmd
 }

@@ -51,7 +51,7 @@ func (f *labelFlags) setRule() error {
 
 // options opens the data, labels and predictions that the flags name.
 func (f *labelFlags) options() (o page.Options, err error) {
-	o = page.Options{By: f.by, Tool: "ledg label " + cli.Versions()[0].Version, FollowLinks: f.data.followLinks}
+	o = page.Options{Unaided: f.unaided, By: f.by, Tool: "ledg label " + cli.Versions()[0].Version, FollowLinks: f.data.followLinks}
 	if f.dir != "" {
 		err = f.ofRun(&o)
 	} else {

@@ -111,7 +111,15 @@ func (f *trainFlags) spec(cmd *cobra.Command) (s config.Spec, w model.WeightArgs
 	if err := config.SplitNetwork(s.Set); err != nil {
 		return s, w, err
 	}
-	if f.names && s.Set["generalization.objective"] == nil {
+	of := s.Set["generalization.objective"]
+	if method, ok := s.Set["method"].(string); ok && of == nil {
+		_, of, _ = config.SplitMethod(method)
+	}
+	if name, _ := of.(string); f.names && of != nil {
+		if o, ok := config.LookupObjective(name); ok && !o.Names {
+			return s, w, usagef("--names trains from names, by --objective %s, and %s does not read them: leave one of the two out; the report compares names alone with any objective", config.CLAP, name)
+		}
+	} else if f.names {
 		s.Set["generalization.objective"] = config.CLAP
 		if s.Set["exploration.strategy"] == nil {
 			s.Set["exploration.strategy"] = active.Uniform{}.Name() // clap has no domain head, which the default asks

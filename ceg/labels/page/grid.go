@@ -52,7 +52,7 @@ func (s *Server) readPredictions() {
 	s.o.Ledger.View(func(st *labels.State) {
 		for ; s.searched < st.Last(); s.searched++ {
 			e, _ := st.Event(s.searched + 1)
-			if _, here := s.o.Predictions[e.ID]; e.QueryInfo != nil && !here {
+			if _, here := s.o.Predictions[e.ID]; e.QueryInfo != nil && !here && !s.o.Unaided {
 				add(e.ID, Prediction{Class: e.QueryInfo.Predicted, Probability: e.QueryInfo.Probability})
 			}
 		}
@@ -91,9 +91,13 @@ func (s *Server) showPrediction(r *http.Request) (any, error) {
 // prediction returns a model's prediction of an image: the one recorded with its query, which is
 // newer, or else the one in the options.
 func (s *Server) prediction(im labels.Image) Prediction {
-	if a := im.QueryInfo; a != nil {
+	if a := im.QueryInfo; a != nil && !s.o.Unaided {
 		if _, ok := s.class[a.Predicted]; ok {
-			return Prediction{Class: a.Predicted, Probability: a.Probability}
+			g := Prediction{Class: a.Predicted, Probability: a.Probability}
+			if a.Model == labels.ByNames {
+				g.Source = "Class names"
+			}
+			return g
 		}
 	}
 	return s.o.Predictions[im.ID]

@@ -56,6 +56,8 @@ type Options struct {
 	Blind bool
 	// Predictions are a model's predictions by ID, in addition to those recorded with queries.
 	Predictions map[string]Prediction
+	// Unaided shows no predictions, not even recorded ones: they bias labels.
+	Unaided bool
 	// Next tells what to do when everything is labelled, Empty why there is nothing to label.
 	Next, Empty string
 	// Run returns the state of the run that the labels are for, after event number last of the
@@ -133,6 +135,9 @@ func New(o Options) (*Server, error) {
 			return nil, fmt.Errorf("page: the annotator %s is there twice", by)
 		}
 		s.people = append(s.people, a)
+	}
+	if o.Unaided {
+		s.o.Predictions = nil
 	}
 	for id, g := range o.Predictions {
 		if _, ok := s.class[g.Class]; !ok {

@@ -338,3 +338,23 @@ func TestPredictionShown(t *testing.T) {
 		}
 	})
 }
+
+// What class names say is recorded with a query before the first label, and shown with its source, unless predictions
+// are off.
+func TestNamesSuggest(t *testing.T) {
+	root := images(t, 1, 2)
+	d := folder(t, root)
+	for _, unaided := range []bool{false, true} {
+		o := options(t, d, root, t.TempDir(), animals)
+		id := d.Examples[0].ID
+		fatal.Get(o.Ledger.Append(labels.Event{Kind: labels.Queried, ID: id, By: "run", QueryInfo: &labels.QueryInfo{Predicted: "ant", Probability: 0.9, Model: labels.ByNames}}))(t)
+		o.Unaided = unaided
+		_, address := serve(t, o)
+		w := window{t, address, "w"}
+		var g struct{ Class, Source string }
+		w.get("prediction", url.Values{"id": {id}}, &g)
+		if unaided != (g.Class == "") || !unaided && (g.Class != "ant" || g.Source != "Class names") {
+			t.Errorf("unaided %v: %+v", unaided, g)
+		}
+	}
+}

@@ -9,13 +9,16 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/ledg-go/ledg/ceg/active/cluster"
+	"github.com/ledg-go/ledg/ceg/active/head"
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/learner/feed"
 	"github.com/ledg-go/ledg/ceg/objective"
 	"github.com/ledg-go/ledg/ceg/result"
+	"github.com/ledg-go/ledg/ceg/rundir/scaler"
 	"github.com/ledg-go/ledg/datasets"
 )
 
@@ -40,7 +43,7 @@ func Prepare(ctx context.Context, d config.Data, data *datasets.Dataset, cacheDi
 		x, err := openVectors(ctx, f, d.Normalise, cacheDir, shared)
 		if err == nil && f.Names() != nil {
 			v := x.Source.(*vectors)
-			v.names, v.noNames = f.Names().Of(data.Classes)
+			v.names, _ = f.Names().Of(data.Classes)
 		}
 		return x, err
 	}
@@ -51,18 +54,43 @@ func Prepare(ctx context.Context, d config.Data, data *datasets.Dataset, cacheDi
 	return &Set{Source: feed.Pixels(images), Digest: images.Digest(), close: images.Close}, nil
 }
 
-// Names returns the embeddings of class names beside feature vectors, which are standardised; nil if there
-// are none.
-func (x *Set) Names() (*objective.Names, error) {
+// Names returns the embeddings of class names beside feature vectors, which are standardised; nil if a class
+// has none.
+func (x *Set) Names() *objective.Names {
 	v, ok := x.Source.(*vectors)
-	switch {
-	case !ok:
-		return nil, nil
-	case v.names == nil:
-		return nil, v.noNames
+	if !ok || v.names == nil {
+		return nil
 	}
 	rows := cluster.Matrix{Rows: len(v.names) / v.Dim, Cols: v.Dim, Stride: v.Dim, Data: v.names}
-	return &objective.Names{Rows: rows, Mean: v.mean, Scale: v.scale}, nil
+	return &objective.Names{Rows: rows, Mean: v.mean, Scale: v.scale}
+}
+
+// NamesLogits returns the class logits [n, C] of names alone for n examples, by the stored clean views. It
+// has no rows if [Set.Names] is nil.
+func (x *Set) NamesLogits(list []int) (logits cluster.Matrix, err error) {
+	n := x.Names()
+	if n == nil {
+		return logits, nil
+	}
+	h, err := head.ZeroShot(n.Rows)
+	if err != nil {
+		return logits, err
+	}
+	v := x.Source.(*vectors)
+	logits = cluster.Matrix{Rows: len(list), Cols: n.Rows.Rows, Stride: n.Rows.Rows}
+	var scratch []byte
+	for part := range slices.Chunk(list, 1024) {
+		rows := cluster.Matrix{Rows: len(part), Cols: v.Dim, Stride: v.Dim, Data: make([]float32, len(part)*v.Dim)}
+		for k, i := range part {
+			row := rows.Data[k*v.Dim : (k+1)*v.Dim]
+			if err := v.read(i, 0, row, &scratch); err != nil {
+				return logits, err
+			}
+			scaler.Undo(v.normal, row)
+		}
+		logits.Data = append(logits.Data, h.Logits(rows).Data...)
+	}
+	return logits, nil
 }
 
 // Standardise computes the mean and scale of feature vectors over the examples of a pool. It

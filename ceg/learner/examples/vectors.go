@@ -37,9 +37,8 @@ type vectors struct {
 	normal config.Normalisation
 	mean   []float32
 	scale  float32
-	// names are the embeddings of class names, row by row; noNames says why a class has none.
-	names   []float32
-	noNames error
+	// names are the embeddings of class names, row by row; nil if a class has none.
+	names []float32
 }
 
 // openVectors opens the features of a data set, or takes those that are shared.

@@ -29,7 +29,7 @@ type FetchedNetwork struct {
 
 // networkFiles are where a network is in a repository or a folder, in the order of preference: the image
 // tower of a network of images and texts, or one file.
-var networkFiles = []string{"onnx/vision_model.onnx", "vision_model.onnx", config.HubFile, "onnx/" + config.HubFile}
+var networkFiles = []string{"onnx/vision_model.onnx", "vision_model.onnx", "visual/" + config.HubFile, config.HubFile, "onnx/" + config.HubFile}
 
 // variant is a file of another number format, such as vision_model_fp16.onnx.
 func variant(file, of string) string {
@@ -111,10 +111,16 @@ func FetchNetwork(ctx context.Context, name, dir string, texts bool, say func(st
 	if f.Licence != "" {
 		licence = "licence " + f.Licence
 	}
-	towers, others := []string{main.Name}, []string{preprocess.File}
+	towers, others := []string{main.Name}, []string{preprocess.File, preprocess.OpenCLIPFile}
 	if texts {
 		others = append(others, tokenizerFiles...)
+		for _, name := range tokenizerFiles {
+			others = append(others, "textual/"+name)
+		}
 		if text := filepath.ToSlash(imported.TextFile(filepath.FromSlash(main.Name))); text != main.Name {
+			if _, ok := repo.Lookup(text); !ok {
+				return f, fmt.Errorf("it has no text tower: there is no %s; names need a network of images and texts, such as CLIP or SigLIP", text)
+			}
 			towers = append(towers, text)
 		}
 	}

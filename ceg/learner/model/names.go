@@ -22,6 +22,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/engine"
 	"github.com/ledg-go/ledg/ceg/engine/child"
 	"github.com/ledg-go/ledg/ceg/nets/onnx/imported"
+	"github.com/ledg-go/ledg/ceg/nets/preprocess"
 	"github.com/ledg-go/ledg/ceg/nets/tokenizer"
 	"github.com/ledg-go/ledg/datasets"
 	"github.com/ledg-go/ledg/datasets/regular"
@@ -45,7 +46,7 @@ var (
 const Slot = "{}"
 
 // tokenizerFiles are what is read of a network's folder, or of the one above, beside its text tower.
-var tokenizerFiles = []string{"tokenizer.json", "tokenizer_config.json", "config.json"}
+var tokenizerFiles = []string{"tokenizer.json", "tokenizer_config.json", "config.json", preprocess.OpenCLIPFile}
 
 // TextTower is the text tower beside an image network, with its tokenizer.
 type TextTower struct {
@@ -54,6 +55,8 @@ type TextTower struct {
 	digest       string // of the tokenizer
 	family       textFamily
 	context, pad int
+	// By says what its family was recognised by.
+	By string
 }
 
 // OpenTextTower finds and reads the text tower of an image network: [imported.TextFile], with
@@ -68,11 +71,17 @@ func OpenTextTower(network string) (t *TextTower, err error) {
 		return nil, err
 	}
 	var c struct {
+		Name string  `json:"_name_or_path"`
 		Most float64 `json:"model_max_length"`
 		Pad  any     `json:"pad_token"`
 		Text struct {
 			Positions int `json:"max_position_embeddings"`
 		} `json:"text_config"`
+		OpenCLIP struct {
+			Text struct {
+				Context int `json:"context_length"`
+			} `json:"text_cfg"`
+		} `json:"model_cfg"`
 	}
 	var at string
 	for i, name := range tokenizerFiles {
@@ -97,17 +106,19 @@ func OpenTextTower(network string) (t *TextTower, err error) {
 			return nil, fmt.Errorf("%s has no tokenizer: there is no %s beside it or in the folder above", path, name)
 		}
 	}
-	t.family = siglipTexts
-	if t.tokens.CLIP {
-		if t.family = clipTexts; strings.Contains(strings.ToLower(path), "bioclip") {
-			t.family = bioclipTexts
+	if t.family, t.By = siglipTexts, "its tokenizer"; t.tokens.CLIP {
+		t.family = clipTexts
+		for _, name := range []string{path, c.Name} { // BioCLIP's tokenizer and architecture are CLIP's
+			if strings.Contains(strings.ToLower(name), bioclipTexts.name) {
+				t.family, t.By = bioclipTexts, "the name "+name
+			}
 		}
 	}
 	const longest = 1 << 12
 	if !(c.Most > 0 && c.Most < longest) {
 		c.Most = 0 // transformers writes 1e30 for any
 	}
-	if t.context = cmp.Or(t.tower.Context, c.Text.Positions, int(c.Most), t.family.context); t.context > longest {
+	if t.context = cmp.Or(t.tower.Context, c.Text.Positions, c.OpenCLIP.Text.Context, int(c.Most), t.family.context); t.context > longest {
 		return nil, fmt.Errorf("%s takes texts of %d tokens, want at most %d", path, t.context, longest)
 	}
 	if size, rows := t.tokens.Size(), t.tower.Rows; rows > 0 && (size > rows || rows >= size+1024) {

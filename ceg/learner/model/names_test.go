@@ -81,6 +81,8 @@ func layouts(t *testing.T) map[string]string {
 		"siglip": laidOut(t, map[string]string{"onnx/vision_model_fp16.onnx": namesData + "siglip/vision_model.onnx", "onnx/text_model_fp16.onnx": namesData + "siglip/text_model.onnx",
 			"tokenizer.json": tokenizers + "siglip.json", "preprocessor_config.json": halfImages, "tokenizer_config.json": `{"pad_token": {"content": "</s>"}}`,
 			"config.json": `{"text_config": {"max_position_embeddings": 64}}`}),
+		"clip of open_clip": laidOut(t, map[string]string{"visual/model.onnx": namesData + "clip/vision_model.onnx", "textual/model.onnx": namesData + "clip/text_model.onnx", "textual/tokenizer.json": tokenizers + "clip.json",
+			"open_clip_config.json": `{"model_cfg": {"vision_cfg": {"image_size": 32}, "text_cfg": {"context_length": 77}}, "preprocess_cfg": {"mean": [0.5, 0.5, 0.5], "std": [0.5, 0.5, 0.5], "interpolation": "bicubic", "resize_mode": "shortest"}}`}),
 		"clip in one file": laidOut(t, map[string]string{"model.onnx": both(t, namesData+"clip/vision_model.onnx", namesData+"clip/text_model.onnx"), "tokenizer.json": tokenizers + "clip.json", "preprocessor_config.json": halfImages}),
 	}
 }
@@ -217,12 +219,13 @@ func TestTowersBad(t *testing.T) {
 // A repository's two towers and its tokenizer are fetched, of the number format that is named.
 func TestHubNames(t *testing.T) {
 	dir := t.TempDir()
-	serveHub(t, map[string]string{"onnx/model.onnx": "vit.onnx", "onnx/vision_model_fp16.onnx": "vit.onnx", "onnx/text_model_fp16.onnx": "half.onnx", "tokenizer.json": "{}", "config.json": "{}", "preprocessor_config.json": halfImages})
+	serveHub(t, map[string]string{"onnx/model.onnx": "vit.onnx", "onnx/vision_model_fp16.onnx": "vit.onnx", "onnx/text_model_fp16.onnx": "half.onnx", "onnx/vision_model_q4.onnx": "vit.onnx", "tokenizer.json": "{}", "config.json": "{}", "preprocessor_config.json": halfImages})
 	f := fatal.Get(FetchNetwork(t.Context(), "hf:who/vit:fp16", dir, true, nil))(t)
 	for _, file := range []string{"text_model_fp16.onnx", "../tokenizer.json", "../config.json", "../preprocessor_config.json"} {
 		if _, err := os.Stat(filepath.Join(filepath.Dir(f.Path), file)); err != nil {
 			t.Error(err)
 		}
 	}
+	fatal.Says(t, fatal.Err(FetchNetwork(t.Context(), "hf:who/vit:q4", dir, true, nil)), "it has no text tower: there is no onnx/text_model_q4.onnx")
 	fatal.Says(t, fatal.Err(FetchNetwork(t.Context(), "hf:who/vit:int8", dir, true, nil)), "it has none of onnx/vision_model.onnx")
 }

@@ -56,9 +56,7 @@ func (t *Trainer) fitHead(ctx context.Context, o objective.Objective, subsets fe
 		s.Unlabelled = u.Features
 	}
 	if o.Names {
-		if s.Names, err = t.examples.Names(); err != nil {
-			return h, fmt.Errorf("objective %s: %w", o.Name, err)
-		}
+		s.Names = t.examples.Names()
 	}
 	if h, err = o.Fit(s); err != nil {
 		return h, fmt.Errorf("objective %s: %w", o.Name, err)

@@ -54,6 +54,8 @@ func (t *Trainer) batch(epoch int, from *feed.Batch, stage learner.Stage) learne
 		case len(sub.Example) == 0:
 		case in.Content == objective.Pixels:
 			batch[in.Name] = feed.Values(t.examples.DType(), sub.View(in.View.Name))
+		case in.Content == objective.Prior:
+			batch[in.Name] = t.prior
 		case in.Content == objective.Label:
 			batch[in.Name] = sub.Label
 		default:

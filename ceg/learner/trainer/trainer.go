@@ -37,6 +37,8 @@ type Trainer struct {
 	// labelledBatch is the number of labelled images per step if an epoch passes over the labelled
 	// images, 0 if it passes over the unlabelled ones.
 	labelledBatch int
+	// prior is the input [objective.Prior] of the epoch.
+	prior []float32
 	// fitted is what an objective that fits has fitted last.
 	fitted fitted
 }
@@ -160,6 +162,7 @@ func (t *Trainer) Epoch(ctx context.Context, number, before int, subsets feed.Su
 			return sum, err
 		}
 	}
+	t.prior = objective.LogShares(subsets.Labelled.Label, t.Classes)
 	if t.labelledBatch > 0 {
 		subsets.Iterations = max(1, len(subsets.Labelled.Example)/t.labelledBatch)
 	}

@@ -112,20 +112,47 @@ type preprocessor struct {
 	Flip      bool      `json:"do_flip_channel_order"`
 }
 
-// File is the file of [Read].
-const File = "preprocessor_config.json"
+// openCLIP is an open_clip_config.json, as far as it concerns images. Missing values have open_clip's defaults.
+type openCLIP struct {
+	Model struct {
+		Vision struct {
+			Size int `json:"image_size"`
+		} `json:"vision_cfg"`
+	} `json:"model_cfg"`
+	Images struct {
+		Mean          []float64 `json:"mean"`
+		Std           []float64 `json:"std"`
+		Interpolation string    `json:"interpolation"`
+		Mode          string    `json:"resize_mode"`
+	} `json:"preprocess_cfg"`
+}
 
-// Read reads preprocessor_config.json in the folder of a network, or in its parent
-// if the folder is called onnx; path is empty if there is none. size is the side of the
+// like converts it to a preprocessor.
+func (o openCLIP) like() (*preprocessor, error) {
+	size, v := o.Model.Vision.Size, o.Images
+	short := &side{Shortest: size}
+	p, known := map[string]preprocessor{"shortest": {Size: short, CropSize: short}, "squash": {Size: &side{Height: size, Width: size}}}[v.Mode]
+	resample, ok := map[string]int{"bicubic": 3, "bilinear": 2}[v.Interpolation]
+	if !known || !ok || size <= 0 {
+		return nil, fmt.Errorf("image_size %d, interpolation %q and resize_mode %q: want a size, bicubic or bilinear, and shortest or squash", size, v.Interpolation, v.Mode)
+	}
+	p.Resample, p.Mean, p.Std = &resample, v.Mean, v.Std
+	return &p, nil
+}
+
+// File and OpenCLIPFile are the files of [Read].
+const File, OpenCLIPFile = "preprocessor_config.json", "open_clip_config.json"
+
+// Read reads preprocessor_config.json, or else open_clip_config.json, in the folder of a network, or in its parent
+// if the folder is called onnx or visual; path is empty if there is none. size is the side of the
 // network's images. Unsupported content is an error.
 func Read(network string) (path string, size int, r datasets.Reading, err error) {
 	dir := filepath.Dir(network)
-	dirs := []string{dir}
-	if abs, err := filepath.Abs(dir); err == nil && filepath.Base(abs) == "onnx" {
-		dirs = append(dirs, filepath.Dir(abs))
+	above := dir
+	if abs, err := filepath.Abs(dir); err == nil && (filepath.Base(abs) == "onnx" || filepath.Base(abs) == "visual") {
+		above = filepath.Dir(abs)
 	}
-	for _, dir := range dirs {
-		path = filepath.Join(dir, File)
+	for _, path := range []string{filepath.Join(dir, File), filepath.Join(above, File), filepath.Join(dir, OpenCLIPFile), filepath.Join(above, OpenCLIPFile)} {
 		b, err := regular.Read(path, 1<<20)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -133,8 +160,14 @@ func Read(network string) (path string, size int, r datasets.Reading, err error)
 		if err != nil {
 			return "", 0, r, err
 		}
-		var p preprocessor
-		if err := json.Unmarshal(b, &p); err != nil {
+		p, o := &preprocessor{}, openCLIP{}
+		o.Images.Interpolation, o.Images.Mode, o.Images.Mean, o.Images.Std = "bicubic", "shortest", slices.Clone(clipMean[:]), slices.Clone(clipStd[:])
+		if filepath.Base(path) == File {
+			err = json.Unmarshal(b, p)
+		} else if err = json.Unmarshal(b, &o); err == nil {
+			p, err = o.like()
+		}
+		if err != nil {
 			return "", 0, r, fmt.Errorf("%s: %w", path, err)
 		}
 		if size, r, err = p.reading(); err != nil {

@@ -59,3 +59,28 @@ func TestRead(t *testing.T) {
 		}
 	}
 }
+
+// An open_clip_config.json says what open_clip's transform does by it.
+func TestReadOpenCLIP(t *testing.T) {
+	for text, want := range map[string]struct {
+		size, short int
+		err         string
+	}{
+		`{"model_cfg": {"vision_cfg": {"image_size": 240}}}`:                                                 {240, 240, ""},
+		`{"model_cfg": {"vision_cfg": {"image_size": 224}}, "preprocess_cfg": {"resize_mode": "squash"}}`:    {224, 0, ""},
+		`{"model_cfg": {"vision_cfg": {"image_size": 224}}, "preprocess_cfg": {"interpolation": "bicubic"}}`: {224, 224, ""},
+		`{"model_cfg": {"vision_cfg": {"image_size": 224}}, "preprocess_cfg": {"interpolation": "random"}}`:  {0, 0, "bicubic or bilinear"},
+		`{"model_cfg": {"vision_cfg": {"image_size": 224}}, "preprocess_cfg": {"resize_mode": "longest"}}`:   {0, 0, "shortest or squash"},
+		`{"model_cfg": {"vision_cfg": {"image_size": 224}}, "preprocess_cfg": {"mean": [1]}}`:                {0, 0, "three numbers"},
+		`{"preprocess_cfg": {"mean": [0, 0, 0]}}`:                                                            {0, 0, "want a size"},
+	} {
+		dir := t.TempDir()
+		fatal.If(t, os.WriteFile(filepath.Join(dir, OpenCLIPFile), []byte(text), 0o666))
+		_, size, r, err := Read(filepath.Join(dir, "visual", "model.onnx"))
+		if want.err != "" {
+			fatal.Says(t, err, want.err)
+		} else if err != nil || size != want.size || r.Short != want.short || r.Filter != rgb.Bicubic || fmt.Sprintf("%.6f %.6f", r.Mean, r.Std) != fmt.Sprintf("%.6f %.6f", clipMean, clipStd) {
+			t.Errorf("%s: %d %+v %v", text, size, r, err)
+		}
+	}
+}

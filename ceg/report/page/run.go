@@ -27,6 +27,8 @@ type runPage struct {
 	*gallery
 	Last        []result.Accuracy // by domain, after the last epoch
 	ByClass     bool              // they are counted by class
+	Names       *result.Choice    // class names alone; nil without
+	Paying      string            // whether labels pay beside names
 	Curves      *figure           // nil of a run that measured nothing
 	Queries     []result.Query
 	Queried     []queriedDomain
@@ -66,6 +68,7 @@ type annotator struct {
 func newRun(ctx context.Context, out *result.Run, o Options) (*runPage, error) {
 	r := &runPage{Run: out, gallery: &gallery{run: out, o: o.Figures}, Last: out.Records[len(out.Records)-1].Accuracy, Stale: o.Stale[out.Path]}
 	r.ByClass = slices.ContainsFunc(r.Last, func(a result.Accuracy) bool { return a.Classes != nil })
+	r.Names, r.Paying = report.NamesAlone(out)
 	f, err := report.OpenRun(out.Path)
 	if err != nil {
 		return nil, err

@@ -108,8 +108,9 @@ func TestInstalledWheel(t *testing.T) {
 			t.Errorf("%s: %v, %s, want %s", code, err, last, want)
 		}
 	}
-	for _, script := range []string{pythonGroups, pythonSubsample, pythonPhotos} {
-		cmd := exec.Command(in("python"), "-c", script)
+	networks := fatal.Get(filepath.Abs("../../../ceg"))(t)
+	for _, script := range []string{pythonGroups, pythonSubsample, pythonPhotos, pythonNames} {
+		cmd := exec.Command(in("python"), "-c", script, networks)
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("%v\n%s\n%s", err, out, script)
@@ -245,4 +246,38 @@ except ledg.LedgError as e:
     assert 'no site "nowhere"' in str(e), e
 else:
     raise AssertionError("a target that is no domain")
+`
+
+// pythonNames embeds class names beside images, and predicts by them alone what NumPy's cosines say.
+const pythonNames = `
+import os
+import pathlib
+import shutil
+import sys
+
+import ledg
+import numpy as np
+
+at, net = pathlib.Path(sys.argv[1]), pathlib.Path("clip")
+net.mkdir()
+for tower in "vision_model.onnx", "text_model.onnx":
+    shutil.copy(at / "learner/model/testdata/names/clip" / tower, net)
+shutil.copy(at / "nets/tokenizer/testdata/clip.json", net / "tokenizer.json")
+(net / "preprocessor_config.json").write_text('{"size": 32, "image_mean": [0.5, 0.5, 0.5], "image_std": [0.5, 0.5, 0.5]}')
+given = dict(net="clip", backend="go", progress=False)
+f = ledg.embed("try/photos", labels="try/labels.csv", names="auto", **given)
+assert f.text.shape == (2, f.features.shape[1]) and np.allclose((f.text ** 2).sum(1), 1)
+assert ledg.embed("try/photos", labels="try/labels.csv", **given).text is None
+p = ledg.predict(None, "try/photos", names="auto", classes=f.class_names, **given)
+row = {f: i for i, f in enumerate(p["path"])}
+p = {name: [p[name][row[os.path.join("try/photos", i)]] for i in f.ids] for name in ("class", "probability")}
+cosines = f.features @ f.text.T / np.linalg.norm(f.features, axis=1, keepdims=True)
+assert p["class"] == [f.class_names[k] for k in cosines.argmax(1)], p["class"]
+assert np.allclose(p["probability"], 1 / (1 + np.exp(-100 * abs(cosines[:, 0] - cosines[:, 1]))), atol=1e-3)
+try:
+    ledg.predict(None, "try/photos", progress=False, net="clip", classes=["a", "b"])
+except ledg.LedgError as e:
+    assert "--names and --classes" in str(e), e
+else:
+    raise AssertionError("a prediction without a run and without names")
 `

@@ -373,7 +373,7 @@
     if (op === "label" && whole && q.group) op = "group";
     const body = { op, id: q.id, rev: q.rev, seconds: watch.seconds() };
     if (name !== undefined) body.class = name;
-    if (body.class && predicted && predicted.class === name) body.prediction_shown = true;
+    if (predicted) body.prediction_shown = true; // whatever the label: it may have biased it
     act(body, { label: `Saved ${name}`, group: `Saved ${name} for all of the group`, skip: q.later ? "Left out" : "Put off until the end", none: "None of these", unsure: "Unsure", bad: "Bad image" }[op]);
   }
 

@@ -31,9 +31,12 @@ const visionPrefix, textPrefix = "vision_model", "text_model"
 var textOutputs = []string{"text_embeds", "text_features", "pooler_output"}
 
 // TextFile names the file of the text tower for a file of images: text_model.onnx beside vision_model.onnx,
-// with the same ending, or the same file.
+// with the same ending, the same name in textual beside visual, as open_clip's are exported, or the same file.
 func TextFile(network string) string {
 	dir, base := filepath.Split(network)
+	if parent, ok := strings.CutSuffix(filepath.ToSlash(dir), "visual/"); ok && (parent == "" || strings.HasSuffix(parent, "/")) {
+		return filepath.Join(filepath.FromSlash(parent), "textual", base)
+	}
 	if rest, ok := strings.CutPrefix(base, visionPrefix); ok {
 		return filepath.Join(dir, textPrefix+rest)
 	}
