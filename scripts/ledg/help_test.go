@@ -174,7 +174,7 @@ func TestCompletion(t *testing.T) {
 		want string
 	}{
 		{[]string{"train", "--preset", ""}, "paper authors ledg pooled"},
-		{[]string{"train", "--initial", ""}, "uniform coreset kmeans typiclust probcover maxherding"},
+		{[]string{"train", "--initial", ""}, "uniform coreset kmeans typiclust probcover maxherding names"},
 		{[]string{"train", "--dataset", ""}, strings.Join(datasets.Names(), " ")},
 		{[]string{"train", "--target", ""}, "none cartoon photo print sketch"},
 		{[]string{"train", "--dataset", "pacs", "--target", ""}, "none art_painting cartoon photo sketch"},
