@@ -94,8 +94,8 @@ func parse(t *testing.T, data []byte) *notebook {
 	return nb
 }
 
-// inPython is the notebook with a Python kernel.
-const inPython = "13_python.ipynb"
+// inPython are the notebooks with a Python kernel.
+var inPython = []string{"13_python.ipynb", "14_camera_traps.ipynb"}
 
 // files are the notebooks.
 func files(t *testing.T) []string {
@@ -130,7 +130,7 @@ func TestCommitted(t *testing.T) {
 			}
 			nb := parse(t, data)
 			kernel := "gonb"
-			if file == inPython {
+			if slices.Contains(inPython, file) {
 				kernel = "python3"
 			}
 			if nb.Format != 4 || nb.Metadata.Kernelspec.Name != kernel {
@@ -191,7 +191,7 @@ func lines(c cell) int {
 // side by side.
 func TestExecute(t *testing.T) {
 	needJupyter(t)
-	list := slices.DeleteFunc(files(t), func(file string) bool { return file == inPython })
+	list := slices.DeleteFunc(files(t), func(file string) bool { return slices.Contains(inPython, file) })
 	for name, chain := range map[string][]string{"run": list[:3], "studies": list[3:]} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

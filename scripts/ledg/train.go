@@ -229,7 +229,7 @@ func (f *trainFlags) fresh(cmd *cobra.Command, s config.Spec) (c config.Config, 
 	if onPhotos(s) {
 		f.photos, err = newPhotoStep(cmd, f, s)
 	} else if f.data.box.File != "" {
-		return c, usagef("--boxes %s: boxes are trained on by their features: leave out the settings of a network of images, such as --net and --weights", f.data.box.File)
+		return c, usagef("--boxes %s: boxes are trained on by their features: leave out the settings of a network of images, such as --net and --weights, or give them to ledg embed, and train on its file with --dataset features", f.data.box.File)
 	} else if _, err = f.data.layoutOptions(); f.data.layout != "" {
 		s.Set["data.layout"] = f.data.layout
 	}

@@ -2,6 +2,7 @@ package browsertest
 
 import (
 	"path"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -71,4 +72,29 @@ func TestGroupsByKeys(t *testing.T) {
 	if im := state(t, dir).Image(id); im.Class != classOf(id) {
 		t.Errorf("%s is %s", id, im.Class)
 	}
+}
+
+// Key B shows the whole picture with the box, and the box again; a label counts with either.
+func TestBoxByKey(t *testing.T) {
+	w := browser(t)
+	root, dir := images(t, 2, 1), t.TempDir()
+	table := "path,x,y,w,h\n"
+	for _, e := range folder(t, root).Examples {
+		table += e.ID + ",0.1,0.1,0.5,0.5\n"
+	}
+	file := filepath.Join(t.TempDir(), "boxes.csv")
+	save(t, file, []byte(table))
+	id := w.ask(options(t, open(t, "folder", root, datasets.Options{Boxes: &datasets.Boxes{File: file}}), root, dir, animals))
+	alone := `new URLSearchParams(document.querySelector("#stage img").src.split("?")[1]).get("whole") === `
+	for _, whole := range []string{`"1"`, `null`, `"1"`} {
+		w.press("b")
+		w.until(alone + whole)
+	}
+	w.until(`document.getElementById("live").textContent === "Picture with the box"`)
+	w.press(keyOf(classOf(id)))
+	w.shown(id)
+	if im := state(t, dir).Image(id); im.Class != classOf(id) {
+		t.Errorf("%s is %s", id, im.Class)
+	}
+	w.until(alone + `null`)
 }

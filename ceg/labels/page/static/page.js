@@ -129,10 +129,10 @@
     const q = view.question;
     if (!setup.boxes || mode !== "one" || !q || !ready || broken) return;
     const p = picture(q.id), there = $("stage").firstChild;
-    if (there !== p.img) { $("stage").replaceChildren(p.img); look(plain); return; }
+    if (there !== p.img) { $("stage").replaceChildren(p.img); look(plain); say("The box"); return; }
     const img = make("img", { alt: "Picture with the box", decoding: "async", draggable: false });
     img.src = "image?" + new URLSearchParams({ id: q.id, whole: 1 });
-    img.decode().then(() => { if (view.question === q && $("stage").firstChild === p.img) { $("stage").replaceChildren(img); look(plain); } }, e => notice(e.message));
+    img.decode().then(() => { if (view.question === q && $("stage").firstChild === p.img) { $("stage").replaceChildren(img); look(plain); say(img.alt); } }, e => notice(e.message));
   }
 
   async function show(message) {
