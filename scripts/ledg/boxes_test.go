@@ -2,12 +2,14 @@ package main
 
 import (
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/ledg-go/ledg/ceg/site"
 	"github.com/ledg-go/ledg/ceg/testing/fatal"
 )
 
@@ -73,6 +75,27 @@ func TestBoxesAtNewCameras(t *testing.T) {
 	if len(rows)-1 < n || !strings.HasPrefix(rows[1][0], "card/c1/IMG_") || !strings.Contains(rows[1][0], ".jpg#0.") {
 		t.Errorf("%d rows, the first of %s, want at least %d, of boxes", len(rows)-1, rows[1][0], n)
 	}
+	// By month, a run's evaluation has the shares of classes and the accuracy that a count over predictions gives.
+	var months []site.Month
+	stdout, _ := works(t, dir, "eval", "c", "--by", "month", "--images", "card", "--json", "--backend", "go")
+	fatal.If(t, json.Unmarshal([]byte(stdout), &months))
+	seen := map[string]int{}
+	for _, row := range rows[1:] {
+		if strings.HasPrefix(row[0], "card/c4/") {
+			seen["images"]++
+			seen[row[1]]++
+			path, _, _ := strings.Cut(strings.TrimPrefix(row[0], "card/"), "#")
+			if strings.Contains(animals, path+","+row[1]+"\n") {
+				seen["right"]++
+			}
+		}
+	}
+	if m := months[len(months)-1]; len(months) != 4 || m.Camera != "c4" || m.Month != "2026-05" || m.Images != seen["images"] || m.Audited != m.Images || m.Seen[0] != seen["fox"] ||
+		int(m.Accuracy.Share*float64(m.Audited)+0.5) != seen["right"] || m.Estimate <= 0 || m.Rests == "" {
+		t.Errorf("%d months, the last is %+v; want %v", len(months), m, seen)
+	}
+	refused(t, "has no c1/IMG_", 1, dir, "eval", "c", "--by", "month", "--images", "rest", "--backend", "go")
+	refused(t, "--times is for --by month", 2, dir, "eval", "c", "--times", "labels.csv")
 	// Photos without a box are blank, and so are events of them; MegaDetector's file read and written again is
 	// the same.
 	works(t, dir, "predict", "c", "--images", "rest", "--boxes", "card/md.json", "--events", "60s", "--out", "r.csv", "--export", "megadetector=1.json", "--export", "camtrap=dp", "--backend", "go", "--quiet")
