@@ -7,6 +7,7 @@ import (
 	"image/color"
 	"image/jpeg"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/testing/fatal"
@@ -133,4 +134,42 @@ func ExampleImage_Resize() {
 	// Output:
 	// 219 0 0
 	// 36 0 0
+}
+
+// A row has the pixels of its pieces, which are too short for vectors: chroma widened, and colours.
+func TestRowsAreTheirPieces(t *testing.T) {
+	const n, piece = 2000, 10
+	r := rand.New(rand.NewPCG(1, 2))
+	rows := make([][]uint8, 5)
+	for i := range rows {
+		rows[i] = make([]uint8, n)
+		for x := range rows[i] {
+			rows[i][x] = uint8(r.IntN(256))
+		}
+	}
+	rows[0][0], rows[1][0], rows[2][0] = 255, 255, 255
+	got, want := make([]uint8, 3*n), make([]uint8, 3*n)
+	fromChroma(got, rows[0], rows[1], rows[2])
+	for x := 0; x < n; x += piece {
+		fromChroma(want[3*x:3*(x+piece)], rows[0][x:], rows[1][x:], rows[2][x:])
+	}
+	if !bytes.Equal(got, want) {
+		t.Error("the colours differ")
+	}
+	whole, part := channel{sums: make([]int16, n+2)}, channel{sums: make([]int16, piece+2)}
+	for _, c := range [][5]int{{8, 7, 4, 3, 1}, {1, 2, 2, 1, 0}} {
+		weights := [2]int16{int16(c[3]), int16(c[4])}
+		whole.sum(rows[3], rows[4], weights)
+		widen(got[:2*n], whole.sums, int16(c[0]), int16(c[1]), c[2])
+		for x := 0; x < n; x += piece {
+			part.sum(rows[3][x:x+piece], rows[4][x:x+piece], weights)
+			if !slices.Equal(part.sums[1:piece+1], whole.sums[1+x:1+x+piece]) {
+				t.Fatal("the sums differ")
+			}
+			widen(want[2*x:2*(x+piece)], whole.sums[x:x+piece+2], int16(c[0]), int16(c[1]), c[2])
+		}
+		if !bytes.Equal(got[:2*n], want[:2*n]) {
+			t.Error("the widened rows differ")
+		}
+	}
 }

@@ -22,8 +22,8 @@ func fromYCbCr(dst *Image, src *image.YCbCr) {
 func fromChroma(row, luma, cb, cr []uint8) {
 	n := len(row) / 3
 	luma, cb, cr = luma[:n], cb[:n], cr[:n]
-	for x, l := range luma {
-		l, u, v := int32(l), cb[x], cr[x]
+	for x := fromChromaVectors(row, luma, cb, cr); x < n; x++ {
+		l, u, v := int32(luma[x]), cb[x], cr[x]
 		p := (*[3]uint8)(row[3*x:])
 		p[0] = clamp(l + crToR[v])
 		p[1] = clamp(l + (cbToG[u]+crToG[v])>>16)
@@ -93,14 +93,15 @@ type channel struct {
 	// repeats is whether halved axes are repeated, not interpolated.
 	repeats bool
 	wide    []uint8 // the row that was read last
-	sums    []int32 // of two rows, where both axes are halved
+	// sums are of two rows, where both axes are halved, with the outermost twice.
+	sums []int16
 }
 
 func newChannel(p plane, up upsampler) channel {
 	c := channel{plane: p, up: up}
 	if up != (upsampler{1, 1}) {
 		c.wide = make([]uint8, p.width*up.h)
-		c.sums = make([]int32, p.width)
+		c.sums = make([]int16, p.width+2)
 	}
 	return c
 }
@@ -122,14 +123,10 @@ func (c *channel) row(y int) []uint8 {
 	case c.repeats:
 		c.repeat(near)
 	case c.up == (upsampler{2, 1}) && c.width > 2:
-		for i, s := range near {
-			c.sums[i] = int32(s)
-		}
+		c.sum(near, near, [2]int16{1, 0})
 		widen(c.wide, c.sums, 1, 2, 2)
 	case c.up == (upsampler{2, 2}) && c.width > 2:
-		for i := range near {
-			c.sums[i] = 3*int32(near[i]) + int32(far[i])
-		}
+		c.sum(near, far, [2]int16{3, 1})
 		widen(c.wide, c.sums, 8, 7, 4)
 	case c.up == (upsampler{1, 2}):
 		bias := 1 + y%2
@@ -149,19 +146,22 @@ func (c *channel) repeat(near []uint8) {
 	}
 }
 
-// widen doubles a row: every value gives a left and a right one, three quarters
-// of itself and one of that neighbour, after adding the left or right bias and
-// shifting. The outermost two lean on themselves.
-func widen(dst []uint8, s []int32, left, right int32, shift int) {
-	before := s[0]
-	for i, v := range s {
-		after := v
-		if i+1 < len(s) {
-			after = s[i+1]
-		}
-		p := (*[2]uint8)(dst[2*i:])
-		p[0] = uint8((3*v + before + left) >> shift)
-		p[1] = uint8((3*v + after + right) >> shift)
-		before = v
+// sum writes the weighted sums of two rows.
+func (c *channel) sum(near, far []uint8, weights [2]int16) {
+	n, sums := len(near), c.sums[1:]
+	for i := sumVectors(sums, near, far, weights); i < n; i++ {
+		sums[i] = weights[0]*int16(near[i]) + weights[1]*int16(far[i])
+	}
+	c.sums[0], sums[n] = sums[0], sums[n-1]
+}
+
+// widen doubles a row: every value but the outermost, which are copies, gives a left and a right
+// one, three quarters of itself and one of that neighbour, after adding the left or right bias and
+// shifting.
+func widen(dst []uint8, s []int16, left, right int16, shift int) {
+	for i := widenVectors(dst, s, left, right, shift); i+2 < len(s); i++ {
+		v := 3 * s[i+1]
+		dst[2*i] = uint8((v + s[i] + left) >> shift)
+		dst[2*i+1] = uint8((v + s[i+2] + right) >> shift)
 	}
 }

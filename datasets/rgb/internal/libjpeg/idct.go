@@ -51,12 +51,12 @@ func (c *component) put(b *[64]int32, dc int32, filled bool, x, y int) {
 	}
 }
 
-// idct writes the inverse DCT of a dequantised block, in natural order, as 8 x 8
+// idctGeneric writes the inverse DCT of a dequantised block, in natural order, as 8 x 8
 // samples with 128 added, clipped, the rows stride apart. It destroys the block.
-func idct(b *[64]int32, dst []uint8, stride int) {
+func idctGeneric(b *[64]int32, dst []uint8, stride int) {
 	for x := range 8 {
 		if b[8+x]|b[16+x]|b[24+x]|b[32+x]|b[40+x]|b[48+x]|b[56+x] == 0 {
-			v := b[x] << 2
+			v := (b[x]<<13 + half1) >> shift1
 			for i := x; i < 64; i += 8 {
 				b[i] = v
 			}
