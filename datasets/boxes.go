@@ -78,7 +78,10 @@ func (b *Boxes) Find(fsys fs.FS, root string, ids []string) (*BoxesOf, error) {
 		}
 		of.Images[f.Index] = m
 	}
-	var boxes, images, without, absent, failed int
+	if err := sameSizes(fsys, ids, of.Images); err != nil {
+		return nil, fmt.Errorf("%s: %w", b.File, err)
+	}
+	var boxes, images, without, absent, failed, flat int
 	for i, m := range of.Images {
 		switch {
 		case m == nil:
@@ -96,6 +99,11 @@ func (b *Boxes) Find(fsys fs.FS, root string, ids []string) (*BoxesOf, error) {
 		for _, box := range of.Boxes[i] {
 			of.Items[i] = append(of.Items[i], ids[i]+"#"+box.Box.String())
 		}
+		for _, box := range m.Boxes {
+			if _, _, ok := rgb.CutBox(ids[i] + "#" + box.Box.String()); !ok && box.Score >= b.Score {
+				flat++
+			}
+		}
 		if len(of.Items[i]) == 0 {
 			without++
 			of.Reasons[i] = fmt.Sprintf("no box of %s with a score of at least %v", kind, b.Score)
@@ -106,6 +114,9 @@ func (b *Boxes) Find(fsys fs.FS, root string, ids []string) (*BoxesOf, error) {
 	of.Note = fmt.Sprintf("%s: %s of %s with a score of at least %v in %d of %s; %d without one", filepath.Base(b.File), plural(boxes, "box"), kind, b.Score, images, plural(len(ids), "image"), without)
 	if failed > 0 {
 		of.Note += fmt.Sprintf(", %d where the detector failed", failed)
+	}
+	if flat > 0 {
+		of.Note += fmt.Sprintf(", %s without an area left out", plural(flat, "box"))
 	}
 	if absent > 0 {
 		of.Note += fmt.Sprintf(", %d not in the file", absent)
@@ -119,6 +130,24 @@ func (b *Boxes) Find(fsys fs.FS, root string, ids []string) (*BoxesOf, error) {
 		return nil, fmt.Errorf("%s has detections of none of the %s: it names %q, and an image here is %s", b.File, plural(len(ids), "image"), names, ids[0])
 	}
 	return of, nil
+}
+
+// sized is the number of files with boxes in pixels whose sizes are compared with those that the file of boxes says.
+const sized = 16
+
+// sameSizes returns an error if boxes in pixels are of images of another size, as of larger copies.
+func sameSizes(fsys fs.FS, ids []string, images []*detections.Image) error {
+	n := 0
+	for i, m := range images {
+		if m == nil || m.Width == 0 || n == sized || !slices.ContainsFunc(m.Boxes, func(b detections.Box) bool { return max(b.X, b.Y, b.W, b.H) > 1 }) {
+			continue
+		}
+		n++
+		if width, height, err := sizeOf(fsys, ids[i]); err == nil && (width != m.Width || height != m.Height) { // unreadable files are found later
+			return fmt.Errorf("its boxes in pixels are of images of another size: %s has %d x %d there, and upright %d x %d here", ids[i], m.Width, m.Height, width, height)
+		}
+	}
+	return nil
 }
 
 // classes returns the classes that count, nil for all.

@@ -96,6 +96,10 @@ func TestBoxes(t *testing.T) {
 	if !slices.Equal(d.Classes, []string{"animal", "deer"}) || d.Len() != 3 || truth.Class(0) != 1 || truth.Class(1) != 0 || truth.Knows(2) {
 		t.Errorf("%q, %v, %d known", d.Classes, d.Examples, truth.Known())
 	}
+	fatal.If(t, os.WriteFile(drawn, []byte(`<annotations><image id="0" name="north/a.png" width="80" height="40"><box label="deer" xtl="1" ytl="2" xbr="9" ybr="9"/></image></annotations>`), 0o666))
+	if _, _, err := Open("folder", root, Options{Boxes: &Boxes{File: drawn}, Layout: WithoutClasses}); err == nil || !strings.Contains(err.Error(), "has 80 x 40 there, and upright 40 x 20 here") {
+		t.Errorf("boxes of larger images: %v", err)
+	}
 	other := filepath.Join(t.TempDir(), "boxes.csv")
 	fatal.If(t, os.WriteFile(other, []byte("path,x,y,w,h\nelsewhere/z.png,0,0,1,1\n"), 0o666))
 	if _, _, err := Open("folder", root, Options{Boxes: &Boxes{File: other}, Layout: WithoutClasses}); err == nil || !strings.Contains(err.Error(), "elsewhere/z.png") {

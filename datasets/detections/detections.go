@@ -6,8 +6,10 @@
 package detections
 
 import (
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -62,7 +64,14 @@ var readers = map[foreign.Format]func(data []byte) (*List, error){
 // Read reads a file. An error names it.
 func Read(path string) (*List, error) {
 	if low := strings.ToLower(path); strings.HasSuffix(low, ".csv") || strings.HasSuffix(low, ".tsv") {
-		return readTable(path)
+		list, err := readTable(path)
+		if err != nil {
+			return nil, err
+		}
+		if err := list.check(); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		return list, nil
 	}
 	data, err := regular.Read(path, maxFile)
 	if err != nil {
@@ -77,16 +86,32 @@ func Read(path string) (*List, error) {
 		return nil, fmt.Errorf("%s: it has no boxes: want MegaDetector's or SpeciesNet's JSON, COCO, CVAT's XML, or a .csv with the columns path, x, y, w, h, score", path)
 	}
 	list, err := read(data)
+	if err == nil {
+		err = list.check()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: it is %s: %w", path, format, err)
 	}
-	for _, m := range list.Images {
-		if m.File == "" {
-			return nil, fmt.Errorf("%s: it is %s, with an image without a file name", path, format)
-		}
-	}
 	list.Format = format
 	return list, nil
+}
+
+// check returns an error for an image without a name, and for boxes that no detector draws.
+func (l *List) check() error {
+	for _, m := range l.Images {
+		if m.File == "" {
+			return errors.New("an image without a file name")
+		}
+		for _, b := range m.Boxes {
+			if sum := b.X + b.Y + b.W + b.H; math.IsNaN(sum) || math.IsInf(sum, 0) {
+				return fmt.Errorf("%s: a box of %v, %v, %v and %v, want numbers", m.File, b.X, b.Y, b.W, b.H)
+			}
+			if !(b.Score >= 0 && b.Score < 1.01) {
+				return fmt.Errorf("%s: a box with the score %v, want 0 to 1", m.File, b.Score)
+			}
+		}
+	}
+	return nil
 }
 
 // Classes returns the classes that are declared and those of all boxes, in byte order.

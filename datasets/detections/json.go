@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// word is a string or a number of JSON, as a string.
+// word is a string or a number of JSON, as a string; 1.0 is "1".
 type word string
 
 func (w *word) UnmarshalJSON(data []byte) error {
@@ -19,7 +19,11 @@ func (w *word) UnmarshalJSON(data []byte) error {
 		*w = word(text)
 		return nil
 	}
-	return json.Unmarshal(data, (*json.Number)(w))
+	err := json.Unmarshal(data, (*json.Number)(w))
+	if whole, zeros, found := strings.Cut(string(*w), "."); found && strings.Trim(zeros, "0") == "" {
+		*w = word(whole)
+	}
+	return err
 }
 
 // megaCategories are MegaDetector's where the file names none.
@@ -52,6 +56,9 @@ func (e *entry) image(categories, classes map[string]string) (m Image, err error
 	m = Image{File: cmp.Or(e.File, e.Path), Width: e.Width, Height: e.Height, Failure: e.Failure, Said: Said{lastName(e.Prediction), e.Score}}
 	if slices.Contains(e.Failures, "DETECTOR") {
 		m.Failure = strings.Join(e.Failures, ", ")
+	}
+	if e.Detections == nil && m.Failure == "" { // not an empty list
+		m.Failure = "there is no list of its detections"
 	}
 	for _, d := range e.Detections {
 		if len(d.Bbox) != 4 {
@@ -151,6 +158,9 @@ func readCOCO(data []byte) (*List, error) {
 		list.Categories = append(list.Categories, c.Name)
 	}
 	for i, m := range v.Images {
+		if k, twice := at[m.ID]; twice {
+			return nil, fmt.Errorf("the images %s and %s have one id, %q", v.Images[k].File, m.File, m.ID)
+		}
 		at[m.ID] = i
 		list.Images = append(list.Images, Image{File: m.File, Width: m.Width, Height: m.Height})
 	}
@@ -164,7 +174,11 @@ func readCOCO(data []byte) (*List, error) {
 		case len(a.Bbox) != 4:
 			return nil, fmt.Errorf("a box of %d numbers in %s, want x, y, width and height", len(a.Bbox), list.Images[i].File)
 		}
-		b := Box{Box: boxOf(a.Bbox[0], a.Bbox[1], a.Bbox[2], a.Bbox[3]), Class: names[a.Category], Score: 1}
+		name, known := names[a.Category]
+		if !known {
+			return nil, fmt.Errorf("a box in %s of the category %q, which is not among the categories", list.Images[i].File, a.Category)
+		}
+		b := Box{Box: boxOf(a.Bbox[0], a.Bbox[1], a.Bbox[2], a.Bbox[3]), Class: name, Score: 1}
 		if a.Score != nil {
 			b.Score = *a.Score
 		}

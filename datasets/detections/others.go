@@ -2,7 +2,9 @@ package detections
 
 import (
 	"encoding/xml"
+	"errors"
 	"fmt"
+	"math"
 	"path"
 	"slices"
 	"strconv"
@@ -11,29 +13,78 @@ import (
 	"github.com/ledg-go/ledg/datasets/sheet"
 )
 
+// shape is a box, ellipse, mask, polygon or other shape of CVAT, with the attributes of its kind. Rotation is in
+// degrees, clockwise around the shape's centre.
+type shape struct {
+	XMLName  xml.Name
+	Label    string  `xml:"label,attr"`
+	X1       float64 `xml:"xtl,attr"`
+	Y1       float64 `xml:"ytl,attr"`
+	X2       float64 `xml:"xbr,attr"`
+	Y2       float64 `xml:"ybr,attr"`
+	CX       float64 `xml:"cx,attr"`
+	CY       float64 `xml:"cy,attr"`
+	RX       float64 `xml:"rx,attr"`
+	RY       float64 `xml:"ry,attr"`
+	Left     float64 `xml:"left,attr"`
+	Top      float64 `xml:"top,attr"`
+	Width    float64 `xml:"width,attr"`
+	Height   float64 `xml:"height,attr"`
+	Rotation float64 `xml:"rotation,attr"`
+	Points   string  `xml:"points,attr"`
+}
+
+// ends returns the edges of the upright box around a shape; ok is false for a shape without an extent.
+func (s *shape) ends() (x1, y1, x2, y2 float64, ok bool) {
+	switch s.XMLName.Local {
+	case "box":
+		x1, y1, x2, y2 = s.X1, s.Y1, s.X2, s.Y2
+	case "ellipse":
+		x1, y1, x2, y2 = s.CX-s.RX, s.CY-s.RY, s.CX+s.RX, s.CY+s.RY
+	case "mask":
+		x1, y1, x2, y2 = s.Left, s.Top, s.Left+s.Width, s.Top+s.Height
+	case "polygon", "polyline":
+		x1, y1, x2, y2 = math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)
+		for _, p := range strings.Split(s.Points, ";") {
+			var x, y float64
+			if n, _ := fmt.Sscanf(p, "%g,%g", &x, &y); n < 2 {
+				return 0, 0, 0, 0, false
+			}
+			x1, y1, x2, y2 = min(x1, x), min(y1, y), max(x2, x), max(y2, y)
+		}
+	default:
+		return 0, 0, 0, 0, false
+	}
+	sin, cos := math.Sincos(s.Rotation * math.Pi / 180)
+	sin, cos = math.Abs(sin), math.Abs(cos)
+	x, y, w, h := (x1+x2)/2, (y1+y2)/2, (x2-x1)/2, (y2-y1)/2
+	w, h = w*cos+h*sin, w*sin+h*cos
+	return x - w, y - h, x + w, y + h, true
+}
+
 func readCVAT(data []byte) (*List, error) {
 	var v struct {
 		Images []struct {
-			Name   string `xml:"name,attr"`
-			Width  int    `xml:"width,attr"`
-			Height int    `xml:"height,attr"`
-			Boxes  []struct {
-				Label string  `xml:"label,attr"`
-				X1    float64 `xml:"xtl,attr"`
-				Y1    float64 `xml:"ytl,attr"`
-				X2    float64 `xml:"xbr,attr"`
-				Y2    float64 `xml:"ybr,attr"`
-			} `xml:"box"`
+			Name   string  `xml:"name,attr"`
+			Width  int     `xml:"width,attr"`
+			Height int     `xml:"height,attr"`
+			Shapes []shape `xml:",any"`
 		} `xml:"image"`
+		Tracks []struct{} `xml:"track"`
 	}
 	if err := xml.Unmarshal(data, &v); err != nil {
 		return nil, err
 	}
+	if len(v.Images) == 0 && len(v.Tracks) > 0 {
+		return nil, errors.New("it has the tracks of a video and no images: export CVAT for images 1.1")
+	}
 	list := new(List)
 	for _, m := range v.Images {
 		image := Image{File: m.Name, Width: m.Width, Height: m.Height}
-		for _, b := range m.Boxes {
-			image.Boxes = append(image.Boxes, Box{Box: boxOf(b.X1, b.Y1, b.X2-b.X1, b.Y2-b.Y1), Class: b.Label, Score: 1})
+		for _, s := range m.Shapes {
+			if x1, y1, x2, y2, ok := s.ends(); ok {
+				image.Boxes = append(image.Boxes, Box{Box: boxOf(x1, y1, x2-x1, y2-y1), Class: s.Label, Score: 1})
+			}
 		}
 		list.Images = append(list.Images, image)
 	}
@@ -77,7 +128,9 @@ func readTable(file string) (*List, error) {
 		for k := range v {
 			cell := r.Cell(columns[k+1]...)
 			if cell == "" {
-				empty++
+				if k < 4 {
+					empty++
+				}
 				continue
 			}
 			var err error
@@ -88,7 +141,10 @@ func readTable(file string) (*List, error) {
 		if byEnds {
 			v[2], v[3] = v[2]-v[0], v[3]-v[1]
 		}
-		if empty < 4 {
+		if empty > 0 && empty < 4 {
+			return fmt.Errorf("%s: %d of the 4 numbers of its box are empty: want all, or none for an image without a box", r.Where, empty)
+		}
+		if empty == 0 {
 			list.Images[i].Boxes = append(list.Images[i].Boxes, Box{Box: boxOf(v[0], v[1], v[2], v[3]), Score: v[4], Class: r.Cell(columns[6]...)})
 		}
 		return nil
