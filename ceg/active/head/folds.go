@@ -100,10 +100,10 @@ func without(classes, groups, fold []int) (in, own []int) {
 
 // compare returns the accuracy and the loss of each C on the held-out folds: means
 // over folds. Fits go from the weakest to the strongest, each from the one before.
-func (p problem) compare(cs []float64, folds [][]int) ([]Score, error) {
+func (p problem) compare(cs []float64, folds [][]int) []Score {
 	order := slices.Sorted(slices.Values(cs))
 	right, losses := make([][]float64, len(folds)), make([][]float64, len(folds))
-	err := dot.Each(len(folds), 1, func(f, _ int) error {
+	_ = dot.Each(len(folds), 1, func(f, _ int) error {
 		in, classes := without(p.classes, p.groups, folds[f])
 		if len(in) == 0 { // a single sample
 			right[f], losses[f] = make([]float64, len(order)), make([]float64, len(order))
@@ -115,16 +115,14 @@ func (p problem) compare(cs []float64, folds [][]int) ([]Score, error) {
 				own.weights = append(own.weights, p.weights[i])
 			}
 		}
-		var w []float64
 		known := make([]bool, p.n)
 		for _, class := range classes {
 			known[class] = true
 		}
+		m := newMinimiser(own)
 		for _, c := range order {
-			var err error
-			if w, err = own.fit(c, w); err != nil {
-				return err
-			}
+			m.minimise(c, 1e-9)
+			w := m.weights()
 			hits, seen, sum := 0, 0, 0.0
 			for _, i := range folds[f] {
 				class, loss := p.predict(w, i)
@@ -141,9 +139,6 @@ func (p problem) compare(cs []float64, folds [][]int) ([]Score, error) {
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
 	scores := make([]Score, len(order))
 	for k, c := range order {
 		scores[k].Value = c
@@ -152,7 +147,7 @@ func (p problem) compare(cs []float64, folds [][]int) ([]Score, error) {
 			scores[k].Loss += losses[f][k] / float64(len(folds))
 		}
 	}
-	return scores, nil
+	return scores
 }
 
 // predict returns the class of row i, and the cross-entropy of its own.

@@ -3,6 +3,7 @@ package head
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/testing/fatal"
@@ -98,6 +99,50 @@ func TestSmallFitsEnd(t *testing.T) {
 			classes[i], domains[i] = r.IntN(7), r.IntN(3)
 		}
 		fatal.Get(Fit(x, classes, 7, Options{Domains: domains}))(t)
+	}
+}
+
+// Fits of features whose scales fall over four decades end at the optimum, with a class without
+// labels, too: the loss above it is at most |gradient by W|^2 C rows / 2, by strong convexity.
+func TestSteepFitsEndAtTheOptimum(t *testing.T) {
+	const rows, d, k, empty = 90, 30, 4, 2
+	r := seed.New(5, "steep")
+	x, of := matrix(d, make([]float32, rows*d)...), make([]int, rows)
+	for i := range rows {
+		of[i] = []int{0, 1, 3}[i%3]
+		for j := range d {
+			x.Data[i*d+j] = float32(math.Pow(10, -4*float64(j)/d) * (30*r.NormFloat64() + 20*float64(of[i]) + 50))
+		}
+	}
+	ones := slices.Repeat([]float64{1}, d)
+	for _, c := range []float64{1e-6, 1e-3, 1, 1e3} {
+		h := fatal.Get(Fit(x, of, k, Options{Cs: []float64{c}, Mean: make([]float64, d), Scale: ones}))(t)
+		loss, slope, bias, p := 0.0, slices.Clone(h.Weight), make([]float64, k), make([]float64, k)
+		for j, w := range h.Weight {
+			loss, slope[j] = loss+w*w/(2*c*rows), w/(c*rows)
+		}
+		for i := range rows {
+			row := x.Data[i*d : (i+1)*d]
+			Softmax(p, h.LogitsOf(p, row))
+			loss -= math.Log(p[of[i]]) / rows
+			if p[empty] > 1e-8 {
+				t.Fatalf("C %v: row %d is of the class without labels with probability %v", c, i, p[empty])
+			}
+			p[of[i]]--
+			for class, q := range p {
+				bias[class] += q / rows
+				for j, v := range row {
+					slope[class*d+j] += q * float64(v) / rows
+				}
+			}
+		}
+		square := 0.0
+		for _, s := range slope {
+			square += s * s
+		}
+		if above := square * c * rows / 2; above > 1e-7*loss || max(slices.Max(bias), -slices.Min(bias)) > 1e-6 {
+			t.Errorf("C %v: the loss %v is up to %.3g above the optimum; slopes of biases %v", c, loss, above, bias)
+		}
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/optimize"
 
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 )
@@ -81,15 +80,12 @@ func Fit(features Matrix, classes []int, n int, o Options) (*Linear, error) {
 	p := problem{x: x, classes: classes, n: n, weights: o.Weights, groups: o.Groups}
 	h := &Linear{C: cs[0]}
 	if len(cs) > 1 {
-		if h.Scores, err = p.compare(cs, o.folds(classes)); err != nil {
-			return nil, fmt.Errorf("head: %w", err)
-		}
+		h.Scores = p.compare(cs, o.folds(classes))
 		h.C = slices.MaxFunc(h.Scores, Score.better).Value
 	}
-	w, err := p.fit(h.C, nil)
-	if err != nil {
-		return nil, fmt.Errorf("head: %w", err)
-	}
+	m := newMinimiser(p)
+	m.minimise(h.C, 1e-12)
+	w := m.weights()
 	h.Weight, h.Bias = s.undo(expand(w[:len(w)-n]), w[len(w)-n:])
 	return h, nil
 }
@@ -255,110 +251,4 @@ func (p problem) weight(i int) float64 {
 		return 1
 	}
 	return p.weights[i]
-}
-
-// fit returns weights and biases, [n, d] and [n], starting from some, nil for zeros.
-func (p problem) fit(c float64, start []float64) ([]float64, error) {
-	size := p.n*p.x.d + p.n
-	if start == nil {
-		start = make([]float64, size)
-	}
-	f := newLoss(p, c)
-	result, err := optimize.Minimize(optimize.Problem{Func: f.value, Grad: f.gradient}, start, &optimize.Settings{
-		GradientThreshold: 1e-7, MajorIterations: 1000, FuncEvaluations: maxEvaluations,
-		Converger: &optimize.FunctionConverge{Absolute: 1e-12, Relative: 1e-12, Iterations: 20},
-	}, &optimize.LBFGS{Linesearcher: &optimize.MoreThuente{}, Store: 20})
-	if err != nil && (result == nil || math.IsNaN(result.F)) {
-		return nil, err
-	}
-	return result.X, nil
-}
-
-// maxEvaluations ends a fit that does not converge: most take 20 to 150, but a line search near
-// the minimum may search forever for a decrease below floating-point resolution.
-const maxEvaluations = 1000
-
-// loss is the mean of the weighted cross-entropies and |W|^2 / (2 C n).
-type loss struct {
-	problem
-	penalty      float64
-	rows, across *dot.Packed // the rows, and the columns
-	at           []float64   // where value and slope were computed
-	sum          float64
-	packed       dot.Packed // weights, then residuals
-	slope        []float64
-	products     []float64
-	residuals    []float64 // [n classes, rows]
-}
-
-func newLoss(p problem, c float64) *loss {
-	n, d := p.x.n, p.x.d
-	columns := make([]float64, n*d)
-	for i := range n {
-		for j, v := range p.x.row(i) {
-			columns[j*n+i] = v
-		}
-	}
-	return &loss{problem: p, penalty: 1 / (c * float64(n)), rows: dot.Pack(p.x.data, d), across: dot.Pack(columns, n),
-		slope: make([]float64, p.n*d+p.n), products: make([]float64, n*p.n), residuals: make([]float64, n*p.n)}
-}
-
-func (l *loss) value(w []float64) float64 {
-	l.compute(w)
-	return l.sum
-}
-
-func (l *loss) gradient(dst, w []float64) {
-	l.compute(w)
-	copy(dst, l.slope)
-}
-
-func (l *loss) compute(w []float64) {
-	if slices.Equal(w, l.at) {
-		return
-	}
-	l.at = append(l.at[:0], w...)
-	n, d, k := l.x.n, l.x.d, l.n
-	weight, bias := w[:k*d], w[k*d:]
-	dot.PackInto(&l.packed, weight, d)
-	dot.Products(l.products, l.rows, &l.packed)
-	dot.Settle()
-	l.sum = 0
-	for i := range n {
-		z := l.products[i*k : (i+1)*k]
-		top := math.Inf(-1)
-		for c := range z {
-			z[c] += bias[c]
-			top = max(top, z[c])
-		}
-		sum, own := 0.0, z[l.classes[i]]-top
-		for c := range z {
-			z[c] = math.Exp(z[c] - top)
-			sum += z[c]
-		}
-		counts := l.weight(i)
-		l.sum += counts * (math.Log(sum) - own)
-		for c := range z {
-			r := z[c] / sum
-			if c == l.classes[i] {
-				r--
-			}
-			l.residuals[c*n+i] = r * counts / float64(n)
-		}
-	}
-	l.sum /= float64(n)
-	dot.PackInto(&l.packed, l.residuals, n)
-	dot.Products(l.slope[:k*d], &l.packed, l.across)
-	square := 0.0
-	for j, v := range weight {
-		square += v * v
-		l.slope[j] += l.penalty * v
-	}
-	for c := range bias {
-		l.slope[k*d+c] = 0
-		for _, r := range l.residuals[c*n : (c+1)*n] {
-			l.slope[k*d+c] += r
-		}
-	}
-	l.sum += l.penalty * square / 2
 }

@@ -215,26 +215,40 @@ func nearest(values []float64, k int, sorted []float64) []int {
 	return at
 }
 
-// solve solves (I - alpha S) z = y by conjugate gradients.
+// solve solves (I - alpha S) z = y.
 func (g graph) solve(y []float64, alpha float64) []float64 {
-	z, r, p, q := make([]float64, len(y)), slices.Clone(y), slices.Clone(y), make([]float64, len(y))
-	rr := product(r, r)
-	for end, n := 1e-16*rr, 0; rr > end && n < 1000; n++ {
+	return conjugateGradients(y, func(dst, v []float64) {
 		for i, list := range g {
-			q[i] = p[i]
+			dst[i] = v[i]
 			for _, e := range list {
-				q[i] -= alpha * e.weight * p[e.to]
+				dst[i] -= alpha * e.weight * v[e.to]
 			}
 		}
-		step := rr / product(p, q)
+	}, func(dst, v []float64) { copy(dst, v) }, 1e-16, 0, 1000)
+}
+
+// conjugateGradients solves A z = y, A positive definite, until the residual's square in the
+// preconditioner's norm is at most least, or a share of its first, or for most products with A.
+func conjugateGradients(y []float64, multiply, precondition func(dst, v []float64), share, least float64, most int) []float64 {
+	z, r, near, q := make([]float64, len(y)), slices.Clone(y), make([]float64, len(y)), make([]float64, len(y))
+	precondition(near, r)
+	p, rr := slices.Clone(near), product(r, near)
+	for end, n := max(share*rr, least), 0; n < most && (n == 0 || rr > end); n++ {
+		multiply(q, p)
+		bend := product(p, q)
+		if !(bend > 0) { // y is 0, or rounding
+			break
+		}
+		step := rr / bend
 		for i := range z {
 			z[i] += step * p[i]
 			r[i] -= step * q[i]
 		}
 		before := rr
-		rr = product(r, r)
+		precondition(near, r)
+		rr = product(r, near)
 		for i := range p {
-			p[i] = r[i] + rr/before*p[i]
+			p[i] = near[i] + rr/before*p[i]
 		}
 	}
 	return z
