@@ -106,7 +106,7 @@ func Dots(t Theme, d DotsData) (*Grid, error) {
 		methods.entries[i].Width = dotWidth
 	}
 	g.Legend = append(methods.entries, refs.entries...)
-	g.Note = firstNote(d.Note) + t.runsNote(true, curves...)
+	g.Note = firstNote(d.Note) + t.note(true, "bar", curves)
 	if slices.ContainsFunc(curves, func(c Curve) bool { return len(c.Points[0].Values) > 1 }) {
 		g.Note += " Small dots: single runs."
 	}

@@ -27,7 +27,7 @@ func TestDots(t *testing.T) {
 	if len(g.Legend) != 3 || g.Legend[2].Name != "chance" || strings.Join(labels, " ") != "photo sketch" || p.Y.Min > 10 || p.Y.Max < 100 {
 		t.Errorf("legend %v, labels %q, y %v to %v", g.Legend, labels, p.Y.Min, p.Y.Max)
 	}
-	if want := "Mean of n = 1 to 5 runs; band: 95% Student-t interval, or the runs as points where n < 5. Small dots: single runs."; g.Note != want {
+	if want := "Mean of n = 1 to 5 runs; bar: 95% Student-t interval, or the runs as points where n < 5. Small dots: single runs."; g.Note != want {
 		t.Errorf("note %q, want %q", g.Note, want)
 	}
 	if _, err := g.Encode("svg"); err != nil {

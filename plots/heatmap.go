@@ -113,7 +113,7 @@ func (t Theme) heatMap(s Surface, valueLabel string, refs *looks) (Panel, string
 	bar := &colorBar{label: valueLabel, lo: m.lo, hi: m.hi, min: m.lo, max: m.hi, scale: t.Sequential}
 	note := t.markReferences(bar, s.Title, s.References, refs)
 	if wider {
-		note += fmt.Sprintf(" Colours span four times the 95%% half-interval of a cell's mean, ±%s: what noise explains looks alike.", number(noise, 2))
+		note += fmt.Sprintf(" Cells that differ by less than a mean's 95%% interval (±%s) have similar colours.", number(noise, 2))
 	}
 	if len(s.Cells) < len(xs)*len(ys) {
 		note += " Empty cells of “" + s.Title + "”: no runs."

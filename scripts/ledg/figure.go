@@ -28,6 +28,7 @@ func newFigureCommand() *cobra.Command {
 	var dir, runDir, out, title string
 	var seed uint64
 	var plans []string
+	var names map[string]string
 	theme, band := "print", string(plots.CI)
 	cmd := &cobra.Command{
 		Use:         "figure NAME {--dir DIR | --run DIR} --out FILE",
@@ -73,7 +74,7 @@ Texts in .svg and .pdf can be selected and searched; in .pdf without titles and 
 			if err != nil {
 				return usagef("--theme: %w", err)
 			}
-			t.Text = true
+			t.Text, t.Names = true, names
 			if o.Band, err = plots.ParseBand(band); err != nil {
 				return usagef("--band: %w", err)
 			}
@@ -131,6 +132,7 @@ Texts in .svg and .pdf can be selected and searched; in .pdf without titles and 
 	flags.StringVar(&o.Dataset, "dataset", "", "data set (default the only one)")
 	flags.StringVar(&o.Preset, "preset", "", "preset (default the only one)")
 	flags.StringVar(&title, "title", "", "title above all panels, such as the message")
+	flags.StringToStringVar(&names, "rename", nil, "OLD=NEW, a text of the figure shown otherwise; repeatable")
 	flags.StringVar(&o.Baseline, "baseline", "", "row whose accuracy budget and targets subtract")
 	flags.StringVar(&o.Budget, "budget", "", "budget of the runs (default 5%)")
 	flags.StringVar(&o.Rule, "rule", "last_epoch", "model selection: last_epoch, best_source_val or best_target")

@@ -34,6 +34,6 @@ Table: baseline baseline-dir rule measure chosen format
 Help: help help-all`
 
 	figureGroups = `Records: dir run dataset target method seed
-Figure: out title baseline theme band rule source-val count
+Figure: out title rename baseline theme band rule source-val count
 Help: help help-all`
 )

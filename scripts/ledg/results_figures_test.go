@@ -100,12 +100,12 @@ func newSiteFigure(t *testing.T) *plots.Grid {
 			for _, target := range newSiteTargets {
 				means = append(means, gains.over(t, s.record, budget, target).Mean)
 			}
-			groups.add(budget, s.row+" labels", means...)
+			groups.add(map[string]string{"21": "21", "1%": "67 (1%)", "5%": "336 (5%)", "20%": "1,346 (20%)"}[budget], s.row+" labels", means...)
 		}
 	}
 	g := dotsOf(t, plots.DotsData{Title: "Features of PACS", Groups: groups, ValueLabel: "Gain in accuracy (pp)"},
 		"Mean over 4 targets, bar: 95% interval over them. Small dots: the targets, each the mean of n = 10 seeds.")
-	g.Title, g.Panels[0].Plot.X.Label.Text = "35 labels of the new site gain most for models with few labels", "Labels of the model itself"
+	g.Title, g.Panels[0].Plot.X.Label.Text = "35 labels of the new site gain most for models with few labels", "Labels the model has from other sites"
 	return overTargets(t, g, groups)
 }
 
@@ -115,7 +115,7 @@ func coverageFigure(t *testing.T) *plots.Grid {
 	defer f.Close()
 	rows := fatal.Get(csv.NewReader(f).ReadAll())(t)
 	shorter := strings.NewReplacer(" images", "", ", each class, withdrawn: Wilson's", ",\nclass, Wilson", "withdrawn: ", "", " of a site", "", " on a site", "",
-		", each ", ",\n", "cross-validation, ", "folds,\n", "left-out sites pooled, as a new site", "left-out\npooled", "range over left-out sites, as a new site", "left-out\nrange")
+		", each ", ",\n", "cross-validation, ", "folds,\n", "left-out sites pooled, as a new site", "new site, by\nsites pooled", "range over left-out sites, as a new site", "new site, by\nsites' range")
 	var printed, withdrawn groupsOf
 	for _, first := range rows[1:] {
 		if first[0] != rows[1][0] {
@@ -170,13 +170,17 @@ func finetuneFigure(t *testing.T) *plots.Grid {
 // speedFigure draws the first table of speed.md, which has no record.
 func speedFigure(t *testing.T) *plots.Grid {
 	var groups groupsOf
+	var ranges []plot.Plotter
 	for _, r := range tableOf(t, "speed.md", "network") {
 		ratio, _, _ := strings.Cut(r[3], " ")
 		groups.add(r[0], "ledg in pure Go", numeral(t, ratio))
+		low, high, _ := strings.Cut(strings.Trim(strings.TrimPrefix(r[3], ratio), " ()"), " to ")
+		ranges = append(ranges, interval{float64(len(ranges)), numeral(t, low), numeral(t, high)})
 	}
 	g := dotsOf(t, plots.DotsData{Title: "A training step on two cores", Groups: groups, References: []plots.Reference{{Name: "PyTorch", Y: 1}}, ValueLabel: "Speed / PyTorch's"},
-		"Medians of n = 5 alternating rounds. Higher is faster.")
+		"Medians of n = 5 alternating rounds, bar: lowest to highest. Higher is faster.")
 	g.Title, g.Panels[0].Plot.Y.Min, g.Panels[0].Plot.Y.Max = "Pure Go trains about as fast as PyTorch", 0, 1.2
+	g.Panels[0].Plot.Add(ranges...)
 	return g
 }
 
