@@ -23,7 +23,7 @@
 //   - Targets: View.NoGrad, or StopGradient.
 //   - More heads: [Linear] in Objective.Nets, Step.Head by its name, and the name among
 //     the variables of Minimise.
-//   - Masks of maps or features: products, as often as needed. Only Forward updates
+//   - Masks of maps or features: multiply by them, as often as needed. Only Forward updates
 //     running statistics; Step.Pool and Step.Head have none.
 //   - Second networks: Objective.Nets, with a name that prefixes their parameters'
 //     ("D", "G"), a learning rate, and their own Forward and Minimise. A network

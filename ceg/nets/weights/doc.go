@@ -12,7 +12,7 @@
 // are checked before memory is allocated, so a damaged or hostile file costs at most a small
 // multiple of its own size.
 //
-// Terms. State dict: PyTorch's ordered list of named tensors, here [StateDict]. Storage: the
+// Terms. State dict: PyTorch's ordered list of named tensors; it is a [StateDict] here. Storage: the
 // flat array behind one or several tensors of a checkpoint; a tensor is a view of it (offset,
 // shape, strides). Head: the last, linear layer of a classifier, whose size is the number of
 // classes.
