@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -80,7 +81,7 @@ func classEmbeddings(cmd *cobra.Command, network, backend string, yes bool, name
 	if len(classes) == 0 {
 		return nil, usagef("--names: the images have no classes: name them with --classes")
 	}
-	for c := range words {
+	for _, c := range slices.Sorted(maps.Keys(words)) {
 		if !slices.Contains(classes, c) {
 			return nil, usagef("--classes: %q has words and is no class here: %s", c, strings.Join(classes, ", "))
 		}

@@ -103,7 +103,7 @@ func TestClassNames(t *testing.T) {
 		t.Fatalf("embed: status %d, stdout %s, stderr %s", status, stdout, stderr)
 	}
 	stdout, stderr, status = call(t, dir, "probe", "--pool", file, "--head", "zero-shot")
-	if status != 0 || strings.Count(stdout, "100") < 2 {
+	if status != 0 || strings.Count(stdout, "100") < 2 || !strings.Contains(stdout, "south") {
 		t.Errorf("probe: status %d, stdout %s, stderr %s", status, stdout, stderr)
 	}
 	train := []string{"train", "--dataset", "features", "--root", file, "--target", "south", "--budget", "6", "--epochs", "1", "--backend", "go", "--no-estimate", "--out", filepath.Join(dir, "run")}
@@ -143,26 +143,30 @@ func TestClassNames(t *testing.T) {
 			t.Errorf("the run predicts %s", line)
 		}
 	}
+	half := filepath.Join(dir, "half")
+	fatal.If(t, os.CopyFS(half, os.DirFS(net)))
+	fatal.If(t, os.Rename(filepath.Join(half, "model.onnx"), filepath.Join(half, "model_fp16.onnx")))
 	plain := filepath.Join(dir, "plain.safetensors")
 	if _, stderr, status := call(t, dir, append(embed[:len(embed)-1:len(embed)-1], plain)...); status != 0 {
 		t.Fatal(stderr)
 	}
 	for want, args := range map[string][]string{
-		"it needs class names":                   {"train", "--dataset", "features", "--root", plain, "--target", "south", "--budget", "6", "--epochs", "1", "--backend", "go", "--objective", "logistic", "--strategy", "uniform", "--initial", "names", "--out", filepath.Join(dir, "none")},
-		"erm does not read them":                 append(train, "--names", "--objective", "erm"),
-		"fixmatch does not read them":            append(train, "--names", "--method", "fixmatch"),
-		"it is for erm and for heads":            append(train, "--objective", "fixmatch", "--strategy", "uniform", "--logit-adjustment", "1"),
-		"it compares directions":                 append(train, "--objective", "clap", "--normalise", "none", "--preset", "authors"),
-		"has no {}, the place of a class's name": append(embed, "--names", "a photo"),
-		"have one embedding":                     append(predict, "--classes", "red,scarlet=red,blue"),
-		"--names without a run needs --net":      {"predict", "--names", "auto", "--images", root, "--out", table},
-		"are for predictions by names alone":     {"predict", "run", "--images", root, "--out", table, "--pool", "cls"},
-		`"rot" has words and is no class here`:   append(embed, "--dataset", "emoji", "--root", "", "--names", "auto", "--classes", "rot=red,x=y"),
-		"the images have no classes":             append(embed, "--names", "auto", "--layout", "{site}/**/{name}"),
-		"requires at least 1 arg":                {"predict", "--images", root, "--out", table},
-		"more tokens than the 12":                append(predict, "--classes", "red,blue=a photo of a photo of a photo of a photo of a photo"),
-		"--names needs a network of images":      {"embed", "--dataset", "glyphs", "--net", "smallcnn", "--weights", "none", "--names", "auto", "--out", file},
-		"has no network: want one of":            {"predict", "--net", root, "--names", "auto", "--classes", "a,b", "--images", root, "--out", table},
+		"it needs class names":                        {"train", "--dataset", "features", "--root", plain, "--target", "south", "--budget", "6", "--epochs", "1", "--backend", "go", "--objective", "logistic", "--strategy", "uniform", "--initial", "names", "--out", filepath.Join(dir, "none")},
+		"erm does not read them":                      append(train, "--names", "--objective", "erm"),
+		"fixmatch does not read them":                 append(train, "--names", "--method", "fixmatch"),
+		"it is for erm and for heads":                 append(train, "--objective", "fixmatch", "--strategy", "uniform", "--logit-adjustment", "1"),
+		"it compares directions":                      append(train, "--objective", "clap", "--normalise", "none", "--preset", "authors"),
+		"has no {}, the place of a class's name":      append(embed, "--names", "a photo"),
+		"have one embedding":                          append(predict, "--classes", "red,scarlet=red,blue"),
+		"--names without a run needs --net":           {"predict", "--names", "auto", "--images", root, "--out", table},
+		"are for predictions by names alone":          {"predict", "run", "--images", root, "--out", table, "--pool", "cls"},
+		`"rot" has words and is no class here`:        append(embed, "--dataset", "emoji", "--root", "", "--names", "auto", "--classes", "rot=red,x=y"),
+		"the images have no classes":                  append(embed, "--names", "auto", "--layout", "{site}/**/{name}"),
+		"requires at least 1 arg":                     {"predict", "--images", root, "--out", table},
+		"more tokens than the 12":                     append(predict, "--classes", "red,blue=a photo of a photo of a photo of a photo of a photo"),
+		"--names needs a network of images":           {"embed", "--dataset", "glyphs", "--net", "smallcnn", "--weights", "none", "--names", "auto", "--out", file},
+		"name its number format, such as FOLDER:fp16": {"predict", "--net", half, "--names", "auto", "--classes", "a,b", "--images", root, "--out", table},
+		"has no network: want one of":                 {"predict", "--net", root, "--names", "auto", "--classes", "a,b", "--images", root, "--out", table},
 	} {
 		if _, stderr, status := call(t, dir, args...); status == 0 || !strings.Contains(stderr, want) || strings.Count(strings.TrimSpace(stderr), "\n") > 0 {
 			t.Errorf("%q: status %d, stderr %s, want one line with %q", args, status, stderr, want)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -103,7 +104,7 @@ func probedTable(p *poolfile.Probed) *result.Table {
 	t := &result.Table{Columns: []result.Column{{Name: "domain"}, {Name: "samples", Right: true}, {Name: "accuracy", Right: true}}}
 	all := result.Tally{}
 	for _, d := range p.Domains {
-		name := strconv.Itoa(d.Domain)
+		name := cmp.Or(d.Name, strconv.Itoa(d.Domain))
 		if d.Domain < 0 {
 			name = "-"
 		}
@@ -121,6 +122,7 @@ func probedTable(p *poolfile.Probed) *result.Table {
 func writeProbed(w io.Writer, name string, p *poolfile.Probed) error {
 	type domain struct {
 		Domain   int     `json:"domain"`
+		Name     string  `json:"name,omitempty"`
 		Samples  int     `json:"samples"`
 		Accuracy float64 `json:"accuracy"`
 	}
@@ -138,7 +140,7 @@ func writeProbed(w io.Writer, name string, p *poolfile.Probed) error {
 		out.Tried = append(out.Tried, score{s.Value, s.Accuracy})
 	}
 	for _, d := range p.Domains {
-		out.Accuracy = append(out.Accuracy, domain{d.Domain, d.Total, result.Tally{Correct: d.Correct, Total: d.Total}.Share()})
+		out.Accuracy = append(out.Accuracy, domain{d.Domain, d.Name, d.Total, result.Tally{Correct: d.Correct, Total: d.Total}.Share()})
 	}
 	return json.NewEncoder(w).Encode(out)
 }

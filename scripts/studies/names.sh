@@ -34,7 +34,7 @@ runs:
       - {name: adjusted, set: {generalization.logit_adjustment: 1}}
 YAML
 	"$ledg" study run "$out/$name.yaml" --dir "$out/$name" --root features="$out/$name.safetensors"
-	"$ledg" table methods --dir "$out/$name" --baseline logistic
+	"$ledg" table methods --dir "$out/$name" --baseline logistic --format markdown
 }
 if [ -n "${2:-}" ]; then
 	measure "$(basename "$2")" "$(cd "$2" && ls -d -- */ | tr -d / | paste -sd,)" --dataset folder --root "$2" --layout '{site}/{class}/{name}'

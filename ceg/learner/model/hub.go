@@ -2,7 +2,6 @@ package model
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -39,6 +38,22 @@ func variant(file, of string) string {
 	return strings.TrimSuffix(file, ".onnx") + "_" + of + ".onnx"
 }
 
+// variants are networkFiles of a number format.
+func variants(of string) (list []string) {
+	for _, name := range networkFiles {
+		list = append(list, variant(name, of))
+	}
+	return list
+}
+
+// instead says which networks are there; name stands for the name that they can be chosen by.
+func instead(there []string, name string) string {
+	if len(there) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; there is %s: name its number format, such as %s:fp16, or the file", strings.Join(there[:min(len(there), 8)], ", "), name)
+}
+
 // NetworkInFolder finds the network in a folder, as [FetchNetwork] does in a repository. ok is false for what
 // is no folder.
 func NetworkInFolder(folder string) (path string, ok bool, err error) {
@@ -51,13 +66,20 @@ func NetworkInFolder(folder string) (path string, ok bool, err error) {
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		return "", false, nil
 	}
-	for _, name := range networkFiles {
-		path := filepath.Join(folder, filepath.FromSlash(variant(name, of)))
+	for _, name := range variants(of) {
+		path := filepath.Join(folder, filepath.FromSlash(name))
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 			return path, true, nil
 		}
 	}
-	return "", true, fmt.Errorf("%s has no network: want one of %s", folder, strings.Join(networkFiles, ", "))
+	var there []string
+	for _, pattern := range []string{"*.onnx", "onnx/*.onnx"} {
+		list, _ := filepath.Glob(filepath.Join(folder, filepath.FromSlash(pattern)))
+		for _, path := range list {
+			there = append(there, filepath.Base(path))
+		}
+	}
+	return "", true, fmt.Errorf("%s has no network: want one of %s%s", folder, strings.Join(variants(of), ", "), instead(there, "FOLDER"))
 }
 
 // FetchNetwork downloads the network of a name that begins with [config.HubPrefix]: the first of networkFiles,
@@ -151,20 +173,16 @@ func FetchNetwork(ctx context.Context, name, dir string, texts bool, say func(st
 
 // chooseFile chooses the network among the files of a repository.
 func chooseFile(r *hub.Repo, of string) (hub.File, error) {
-	for _, name := range networkFiles {
-		if f, ok := r.Lookup(variant(name, of)); ok {
+	for _, name := range variants(of) {
+		if f, ok := r.Lookup(name); ok {
 			return f, nil
 		}
 	}
-	neither := "it has none of " + strings.Join(networkFiles, ", ")
-	var others []string
+	var there []string
 	for _, f := range r.Files {
-		if strings.HasSuffix(f.Name, ".onnx") && len(others) < 8 {
-			others = append(others, f.Name)
+		if strings.HasSuffix(f.Name, ".onnx") {
+			there = append(there, f.Name)
 		}
 	}
-	if others != nil {
-		neither += ", but " + strings.Join(others, ", ") + ": fetch one and name the file"
-	}
-	return hub.File{}, errors.New(neither)
+	return hub.File{}, fmt.Errorf("it has none of %s%s", strings.Join(variants(of), ", "), instead(there, "hf:OWNER/NAME"))
 }

@@ -73,5 +73,5 @@ func TestHubWithout(t *testing.T) {
 	serveHub(t, map[string]string{"onnx/text_model.onnx": "vit.onnx"})
 	_, err := FetchNetwork(t.Context(), "hf:who/vit", t.TempDir(), false, nil)
 	fatal.Says(t, err, "hf:who/vit: it has none of onnx/vision_model.onnx")
-	fatal.Says(t, err, ", but onnx/text_model.onnx")
+	fatal.Says(t, err, "; there is onnx/text_model.onnx: name")
 }

@@ -227,5 +227,5 @@ func TestHubNames(t *testing.T) {
 		}
 	}
 	fatal.Says(t, fatal.Err(FetchNetwork(t.Context(), "hf:who/vit:q4", dir, true, nil)), "it has no text tower: there is no onnx/text_model_q4.onnx")
-	fatal.Says(t, fatal.Err(FetchNetwork(t.Context(), "hf:who/vit:int8", dir, true, nil)), "it has none of onnx/vision_model.onnx")
+	fatal.Says(t, fatal.Err(FetchNetwork(t.Context(), "hf:who/vit:int8", dir, true, nil)), "it has none of onnx/vision_model_int8.onnx")
 }

@@ -42,8 +42,12 @@ type Probed struct {
 	Domains []DomainTally
 }
 
-// DomainTally counts correct predictions in a domain; Domain is -1 if domains are unknown.
-type DomainTally struct{ Domain, Correct, Total int }
+// DomainTally counts correct predictions in a domain; Domain is -1 if domains are unknown, and Name empty where the
+// file has no names.
+type DomainTally struct {
+	Domain, Correct, Total int
+	Name                   string
+}
 
 // Probe fits a head on the labelled samples of a pool file (labelled_features, labelled_labels,
 // and labelled_domains for cross-validation) and computes logits of the pool. With
@@ -221,6 +225,15 @@ func (p *Probed) evaluate(s *source) error {
 			return err
 		}
 	}
+	var names []string
+	if s.file.Has("domain_names") { // as in files of ledg embed
+		if a, err = s.file.Array("domain_names"); err == nil {
+			names, err = arrays.Strings(a)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	tallies := map[int]*DomainTally{}
 	for i, class := range p.Predictions() {
 		if truth[i] < 0 {
@@ -231,7 +244,9 @@ func (p *Probed) evaluate(s *source) error {
 			d = domains[i]
 		}
 		if tallies[d] == nil {
-			tallies[d] = &DomainTally{Domain: d}
+			if tallies[d] = (&DomainTally{Domain: d}); d >= 0 && d < len(names) {
+				tallies[d].Name = names[d]
+			}
 		}
 		tallies[d].Total++
 		if class == truth[i] {

@@ -33,7 +33,7 @@ func TestProbe(t *testing.T) {
 		if got := p.Predictions(); !slices.Equal(got, []int{0, 0, 1, 1, 0, 1}) {
 			t.Errorf("%s: predictions %v", name, got)
 		}
-		if want := []DomainTally{{0, 2, 2}, {1, 2, 3}}; !slices.Equal(p.Domains, want) {
+		if want := []DomainTally{{0, 2, 2, ""}, {1, 2, 3, ""}}; !slices.Equal(p.Domains, want) {
 			t.Errorf("%s: right answers %v, want %v", name, p.Domains, want)
 		}
 		// What it writes is a pool file with everything for bait.
