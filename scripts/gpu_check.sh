@@ -240,6 +240,7 @@ turn() {
 		line=$(tail -n 1 "$scratch/turn")
 		echo "$begin${line#\{}" >>compare.jsonl
 	else
+		status=1
 		echo "compare   $engine $net $precision: FAILED: $(tail -n 1 "$log")"
 	fi
 }

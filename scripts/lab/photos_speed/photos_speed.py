@@ -1,4 +1,4 @@
-"""Compares the speed of `ledg embed` with Pillow's draft mode and PyTorch, on synthetic photos of 12 megapixels.
+"""Compares the speed of `ledg embed` with Pillow's draft mode and PyTorch, on synthetic photos, of 12 megapixels at first.
 
   python3 scripts/lab/photos_speed/photos_speed.py --ledg bin/ledg --dir /tmp/photos --photos 500 --rounds 3
 
@@ -19,21 +19,23 @@ import numpy as np
 from PIL import Image, ImageOps
 
 SIDE = 224
+WIDTH = 4000
 FIRST = 5  # photos whose digest is known
 KNOWN = "5cb6b5fcafa0719234c153b1d35e9f943338f223f09a58a9966af8d9013b0fec"  # by Pillow 13.0.0
 BLOCKS = [(1, 16, 1, 1, 3), (6, 24, 2, 2, 3), (6, 40, 2, 2, 5), (6, 80, 3, 2, 3), (6, 112, 3, 1, 5), (6, 192, 4, 2, 5), (6, 320, 1, 1, 3)]
 
 
-def make(folder, n):
-    """Writes n photos: smooth fields with a sensor's noise; one in five each 4:4:4, progressive, or turned by EXIF."""
+def make(folder, n, width):
+    """Writes n photos of width x 3/4 width pixels: smooth fields with a sensor's noise; one in five each 4:4:4, progressive, or turned by EXIF."""
     os.makedirs(folder, exist_ok=True)
+    height = width * 3 // 4
     for i in range(n):
         path = os.path.join(folder, f"{i:04}.jpg")
         if os.path.exists(path):
             continue
         r = np.random.default_rng(i)
-        field = Image.fromarray(r.integers(0, 256, (94, 125, 3), dtype=np.uint8)).resize((4000, 3000), Image.BICUBIC)
-        noise = r.integers(-4, 5, (3000, 4000, 1), dtype=np.int16)
+        field = Image.fromarray(r.integers(0, 256, (94, 125, 3), dtype=np.uint8)).resize((width, height), Image.BICUBIC)
+        noise = r.integers(-4, 5, (height, width, 1), dtype=np.int16)
         photo = Image.fromarray((np.asarray(field, dtype=np.int16) + noise).clip(0, 255).astype(np.uint8))
         exif = Image.Exif()
         if i % 5 == 4:
@@ -44,7 +46,7 @@ def make(folder, n):
     for i in range(min(n, FIRST)):
         with open(os.path.join(folder, f"{i:04}.jpg"), "rb") as f:
             digest.update(hashlib.sha256(f.read()).digest())
-    if n >= FIRST and digest.hexdigest() != KNOWN:
+    if n >= FIRST and width == WIDTH and digest.hexdigest() != KNOWN:
         print(f"note: the first {FIRST} photos have digest {digest.hexdigest()}, not {KNOWN}: another encoder made them")
 
 
@@ -118,17 +120,18 @@ def main():
     p.add_argument("--ledg", default="bin/ledg", help="the program")
     p.add_argument("--dir", required=True, help="folder for the photos, about 3 MB each")
     p.add_argument("--photos", type=int, default=500)
+    p.add_argument("--width", type=int, default=WIDTH, help="of a photo, in pixels")
     p.add_argument("--rounds", type=int, default=3)
     p.add_argument("--workers", type=int, default=2, help="PyTorch's processes that decode")
     p.add_argument("--peer", help=argparse.SUPPRESS)
     a = p.parse_args()
-    folder = os.path.join(a.dir, f"{a.photos}", "photos")
+    folder = os.path.join(a.dir, f"{a.photos}-{a.width}", "photos")
     if a.peer:
         return peer(folder, a.peer, a.workers)
-    make(folder, a.photos)
+    make(folder, a.photos, a.width)
     with tempfile.TemporaryDirectory() as scratch:
         own = [a.ledg, "embed", "--dataset", "folder", "--root", os.path.dirname(folder), "--quiet"]
-        other = [sys.executable, __file__, "--dir", a.dir, "--photos", str(a.photos), "--workers", str(a.workers)]
+        other = [sys.executable, __file__, "--dir", a.dir, "--photos", str(a.photos), "--width", str(a.width), "--workers", str(a.workers)]
         rows = {"ledg": [], "PyTorch": []}
         print(f"{a.photos} photos, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores at the start\n")
         print("| round | tool | photos/s | user s a photo | peak MB |\n| --: | --- | --: | --: | --: |")
