@@ -83,9 +83,10 @@ type Dataset struct {
 	// published ones.
 	SplitsBy string
 
-	given  []Split // of the examples as specified, nil without SplitsBy
-	source source
-	index  map[string]int
+	given      []Split // of the examples as specified, nil without SplitsBy
+	fileGroups *grouper
+	source     source
+	index      map[string]int
 }
 
 type digest = [sha256.Size]byte

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -22,6 +23,7 @@ const FeaturesFile = "features"
 //   - domains [N], numbers or names; without it all examples are of one domain, "all"
 //   - ids [N], text or numbers (also called id, paths or path); without it the rows'
 //     numbers
+//   - groups [N], numbers or names with "" for one of its own; other groups of opts replace them
 //   - splits [N] (also called split), 0, 1 and 2 or names of splits (see parseSplit); without
 //     it floor(0.9 n) of the n examples of a class in a domain are Train, drawn from the seed
 //   - class_names, domain_names: the names of the numbers; without them these
@@ -179,6 +181,10 @@ func (f *featureFile) entries(labels, domains []int, d *Dataset, from *originals
 	if from != nil {
 		root = from.origin.Root
 	}
+	if d.fileGroups, err = f.groups(ids); err != nil {
+		return nil, nil, err
+	}
+	opts.groups = cmp.Or(opts.groups, d.fileGroups)
 	if opts.Labels, err = d.locate(root, ids, opts.Labels, slices.Concat(opts.Classes, d.Classes), opts.Strict, opts.groups); err != nil {
 		return nil, nil, err
 	}

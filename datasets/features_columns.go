@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ledg-go/ledg/datasets/arrays"
+	"github.com/ledg-go/ledg/datasets/rgb"
 )
 
 // vector opens an array with an element for every row.
@@ -27,9 +28,9 @@ func (f *featureFile) vector(name string) (*arrays.Array, error) {
 	return a, nil
 }
 
-// text reads a vector of text with an element for every row.
+// text reads a vector of text, or of numbers as text, with an element for every row.
 func (f *featureFile) text(a *arrays.Array) ([]string, error) {
-	list, err := arrays.Strings(a)
+	list, err := arrays.Names(a)
 	if err == nil && len(list) != f.rows {
 		err = a.Errorf("%d strings, but features has %d rows", len(list), f.rows)
 	}
@@ -129,24 +130,33 @@ func (f *featureFile) ids() ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if a.Type().IsText() {
-			return f.text(a)
-		}
-		numbers, err := arrays.Ints(a)
-		if err != nil {
-			return nil, err
-		}
-		list := make([]string, len(numbers))
-		for i, v := range numbers {
-			list[i] = strconv.Itoa(v)
-		}
-		return list, nil
+		return f.text(a)
 	}
 	list, width := make([]string, f.rows), len(strconv.Itoa(f.rows-1))
 	for i := range list {
 		list[i] = fmt.Sprintf("%0*d", width, i) // in the order of the rows
 	}
 	return list, nil
+}
+
+// groups reads the groups of the examples called ids; nil if the file does not say.
+func (f *featureFile) groups(ids []string) (*grouper, error) {
+	if !f.Has("groups") {
+		return nil, nil
+	}
+	a, err := f.vector("groups")
+	if err != nil {
+		return nil, err
+	}
+	list, err := f.text(a)
+	if err != nil {
+		return nil, err
+	}
+	g := &grouper{named: make(map[string]string)}
+	for i, name := range list {
+		g.named[SameName(rgb.FilePath(ids[i]))] = name
+	}
+	return g, nil
 }
 
 // splits reads the splits of the examples; nil if the file does not say.

@@ -176,6 +176,13 @@ func TestGroupColumn(t *testing.T) {
 	if d, _, err = Open("folder", root, Options{Labels: list, Group: "^north"}); err != nil || !slices.Equal(d.Groups, []int{0, 0, 0, 1, 2}) || len(d.Notes) != 1 {
 		t.Errorf("%v, %v", d, err)
 	}
+	// A file of features has them, too; those of labels replace them.
+	of := writeFeatures(t, nil, fourVectors, textEntry("groups", "\"a\"\n\"\"\n\"a\"\n\"b\"\n"))
+	for groups, labels := range map[string][]Label{"[0 1 0 2]": nil, "[0 1 2 2]": {{ID: "2", Group: "c"}, {ID: "3", Group: "c"}}} {
+		if d, _, err := Open("features", of, Options{Labels: labels}); err != nil || fmt.Sprint(d.Groups) != groups {
+			t.Errorf("%v, %v, want groups %s", d, err, groups)
+		}
+	}
 	for _, s := range []struct {
 		text, rule, want string
 	}{

@@ -92,7 +92,7 @@ func Open(name, root string, opts Options) (*Dataset, Truth, error) {
 	}
 	d, t, err := i.openAt(root, opts)
 	if err == nil {
-		err = d.setGroups(opts.groups)
+		err = d.setGroups(cmp.Or(opts.groups, d.fileGroups))
 		if opts.Group != "" && slices.ContainsFunc(opts.Labels, func(l Label) bool { return l.Group != "" }) {
 			d.Notes = append(d.Notes, "groups by the rule "+opts.Group+"; those of the labels are not used")
 		}

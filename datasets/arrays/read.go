@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -182,6 +183,19 @@ func Ints(a *Array) ([]int, error) {
 		}
 	}
 	return values, nil
+}
+
+// Names reads a vector of text, or of whole numbers as text.
+func Names(a *Array) ([]string, error) {
+	if a.dtype.IsText() {
+		return Strings(a)
+	}
+	numbers, err := Ints(a)
+	list := make([]string, len(numbers))
+	for i, v := range numbers {
+		list[i] = strconv.Itoa(v)
+	}
+	return list, err
 }
 
 // Strings reads a vector of text: NumPy strings, a Parquet column of strings, or bytes [n] of a

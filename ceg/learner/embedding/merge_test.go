@@ -36,11 +36,15 @@ func merge(out string, paths ...string) (int, error) {
 // One shard is stopped and continued; the merged file has the bytes of one call's file.
 func TestShards(t *testing.T) {
 	d, truth := glyphs(t)
+	d.Groups, d.GroupNames = make([]int, d.Len()), []string{"g"}
 	x := extractor(t, cnn, 32)
 	dir := t.TempDir()
 	whole, path := filepath.Join(dir, "whole.safetensors"), filepath.Join(dir, "a.safetensors")
 	o := Options{Size: 32, Views: 2, Seed: 5, Origin: datasets.Origin{Dataset: "folder", Root: filepath.Join(dir, "images"), Network: "smallcnn", Weights: "none"}}
 	fatal.If(t, Write(t.Context(), whole, d, truth, x, o))
+	if _, data := read(t, whole); string(data("groups")) != strings.Repeat("\"g\"\n", d.Len()) {
+		t.Errorf("groups %q", data("groups"))
+	}
 	const n = 7
 	var files []string
 	for i := range n {

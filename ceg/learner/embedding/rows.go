@@ -128,6 +128,7 @@ type picture struct {
 	Class  int             `json:"class"`
 	Domain int             `json:"domain"`
 	Split  int             `json:"split"`
+	Group  string          `json:"group,omitempty"` // empty for one of its own
 }
 
 // pictureOf describes example i, but for its digest.
@@ -136,7 +137,11 @@ func pictureOf(d *datasets.Dataset, truth datasets.Truth, i int) picture {
 	if given, ok := d.GivenSplit(i); ok {
 		e.Split = given
 	}
-	return picture{ID: bytes.TrimSuffix(text(e.ID), []byte("\n")), Class: truth.Class(i), Domain: e.Domain, Split: int(e.Split)}
+	m := picture{ID: bytes.TrimSuffix(text(e.ID), []byte("\n")), Class: truth.Class(i), Domain: e.Domain, Split: int(e.Split)}
+	if d.Groups != nil {
+		m.Group = d.GroupNames[d.Groups[i]]
+	}
+	return m
 }
 
 // text is a line of JSON.
@@ -193,7 +198,9 @@ func (c *content) write(w io.Writer) error {
 		shape = []int{n, c.by.Dim}
 	}
 	var ids, digests []byte
-	for _, m := range c.images {
+	groups := make([]string, n)
+	for i, m := range c.images {
+		groups[i] = m.Group
 		ids = append(append(ids, m.ID...), '\n')
 		digests = append(digests, text(m.Digest)...)
 	}
@@ -206,6 +213,9 @@ func (c *content) write(w io.Writer) error {
 	}
 	if c.splits {
 		entries = append(entries, numbers("splits", c.images, func(m picture) int { return m.Split }))
+	}
+	if slices.ContainsFunc(groups, func(s string) bool { return s != "" }) {
+		entries = append(entries, bytesOf("groups", lines(groups)))
 	}
 	metadata := map[string]string{
 		"format": "ledg features 2", "views": strings.Join(ViewNames(c.by.Views), ","),

@@ -1,6 +1,7 @@
 package poolfile
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strconv"
 
@@ -21,24 +22,18 @@ func (s *source) readGroups() (err error) {
 	return err
 }
 
-// groups reads the group of each sample: whole numbers, or names, which get numbers.
+// groups reads the group of each sample: whole numbers, or names, which get numbers; without a name it is one of its own.
 func (s *source) groups(name string, numbers map[string]int) ([]int, error) {
 	a, err := s.file.Array(name)
 	if err != nil {
 		return nil, err
 	}
-	var names []string
-	if a.Type().IsText() {
-		names, err = arrays.Strings(a)
-	} else if ints, e := arrays.Ints(a); e != nil {
-		err = e
-	} else {
-		for _, v := range ints {
-			names = append(names, strconv.Itoa(v))
-		}
-	}
+	names, err := arrays.Names(a)
 	list := make([]int, len(names))
 	for i, text := range names {
+		if text == "" {
+			text = fmt.Sprint("\x00", name, i) // one of its own
+		}
 		if _, ok := numbers[text]; !ok {
 			numbers[text] = len(numbers)
 		}
