@@ -56,11 +56,8 @@ func NamesAlone(out *result.Run) (c *result.Choice, paying string) {
 	n, t := out.Result.Names, c.Target
 	gain := audit.Gain(audit.Paired{Both: t.Correct - n.Lost, Lost: n.Lost, Won: n.Won, Neither: t.Total - t.Correct - n.Won})
 	paying = fmt.Sprintf("At the last epoch, training gains %+.1f points over names alone, 95%% interval %+.1f to %+.1f", 100*gain.Share, 100*gain.Low, 100*gain.High)
-	switch {
-	case gain.High < 0:
-		paying += ": warning, names alone are better here"
-	case gain.Low <= 0:
-		paying += ": names alone are as good here; labels do not pay yet"
+	if says := gain.OverNames(); says != "" {
+		paying += ": " + says
 	}
 	return c, paying + "."
 }

@@ -102,7 +102,7 @@ func (m *Month) advise(trust Trust, with, next int) {
 	switch {
 	case m.Audited < fewestOfMonth:
 		m.Advice, m.Rests = fmt.Sprintf("audit %d more", fewestOfMonth-m.Audited), fmt.Sprintf("%d audited; the estimate has no interval", m.Audited)
-	case m.Names != nil && (m.Names.Gain.High < 0 || m.Names.Gain.Low <= 0 && m.Names.Gain.Share <= 0):
+	case m.Names != nil && m.Names.Gain.Low <= 0 && m.Names.Gain.Share <= 0:
 		m.Advice, m.Rests = "names do", "the head in use adds "+points(m.Names.Gain)+n
 	case m.Gain != nil && m.Gain.Low > 0:
 		m.Advice, m.Rests = fmt.Sprintf("adapt with %d labels", with), "that adds "+points(*m.Gain)+n

@@ -40,11 +40,8 @@ func (v *Visit) MeasureNames(classes []string, part Part, names head.Matrix, ada
 // String is the row of the report, and what it says about labels.
 func (r *NamesReport) String() string {
 	line := fmt.Sprintf("names alone      %v   %v right; the network in use gains %+.0f points, %+.0f to %+.0f", r.Accuracy, r.Pairs.Before(), 100*r.Gain.Share, 100*r.Gain.Low, 100*r.Gain.High)
-	switch {
-	case r.Gain.High < 0:
-		line += "; warning: names alone are better here"
-	case r.Gain.Low <= 0 && r.Gain.Share <= 0:
-		line += "; names alone are as good here: labels do not pay yet"
+	if says := r.Gain.OverNames(); says != "" {
+		line += " (" + says + ")"
 	}
 	return line
 }

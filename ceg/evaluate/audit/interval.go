@@ -120,6 +120,20 @@ func Gain(p Paired) Interval {
 	return Interval{Share: float64(p.Won-p.Lost) / float64(p.n()), Low: max(d-half, -1), High: min(d+half, 1)}
 }
 
+// OverNames says whether labels pay, where i is what they gain over class names alone; it is empty for a
+// significant gain.
+func (i Interval) OverNames() string {
+	switch {
+	case i.High < 0:
+		return "warning: names alone are better here"
+	case i.Low <= 0 && i.Share <= 0:
+		return "names alone are as good here; labels do not pay yet"
+	case i.Low <= 0:
+		return "not significant"
+	}
+	return ""
+}
+
 // The looks of the sequential stopping rule of an audit: at fewestLooked labels and after every
 // further looksEvery. It stops when the half width of [Wilson]'s interval is small enough.
 const (
