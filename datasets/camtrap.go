@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ledg-go/ledg/datasets/foreign"
 	"github.com/ledg-go/ledg/datasets/regular"
@@ -36,15 +37,37 @@ type camtrap struct {
 	// classes and events are by medium; several classes are those of a medium with several species.
 	classes, events map[string]string
 	several         map[string]bool
-	// ofEvents counts observations of events, without a medium.
+	// ofEvents counts observations of events, without a medium; spans are those events by deployment.
 	ofEvents int
+	spans    map[string][]span
+}
+
+// span is an event's time. Its class is empty for several.
+type span struct {
+	id, class  string
+	begin, end time.Time
+}
+
+// at returns the event of a deployment at a time, the one that began last.
+func (c *camtrap) at(deployment, timestamp string) (event span) {
+	t, ok := ParseTime(timestamp)
+	for _, s := range c.spans[deployment] {
+		switch {
+		case !ok || t.Before(s.begin) || t.After(s.end) || s.begin.Before(event.begin):
+		case s.id == event.id && s.class != event.class:
+			event.class = ""
+		default:
+			event = s
+		}
+	}
+	return event
 }
 
 // readCamtrap reads the observations of a package as labels of its media: the class is the scientific
 // name or, without one, blank, human or vehicle; the site is the location of the deployment, and the
 // group the event. class names another column for classes.
 func readCamtrap(path, class string) (t Table, err error) {
-	c := &camtrap{files: map[string]string{}, sites: map[string]string{}, classes: map[string]string{}, events: map[string]string{}, several: map[string]bool{}}
+	c := &camtrap{files: map[string]string{}, sites: map[string]string{}, classes: map[string]string{}, events: map[string]string{}, several: map[string]bool{}, spans: map[string][]span{}}
 	dir := filepath.Dir(path)
 	for _, name := range []string{"observations", "media", "deployments"} {
 		c.files[name] = filepath.Join(dir, name+".csv")
@@ -69,16 +92,19 @@ func readCamtrap(path, class string) (t Table, err error) {
 	if err := readRows(c.files["observations"], func(r sheet.Row) error { return c.observation(r, class) }); err != nil {
 		return t, err
 	}
-	if len(c.events) == 0 && c.ofEvents > 0 {
-		return t, fmt.Errorf("%s: its observations are of events, without a mediaID: export observations of media, or give a table of path and class", c.files["observations"])
-	}
+	ofMedia, byEvent := len(c.events) > 0, 0
 	err = readRows(c.files["media"], func(r sheet.Row) (err error) {
 		if strings.HasPrefix(r.Cell("fileMediatype"), "video") {
 			return nil
 		}
 		id, deployment := r.Cell("mediaID"), r.Cell("deploymentID")
-		l := Label{ID: r.Cell("filePath"), Class: c.classes[id], Group: cmp.Or(c.events[id], present(r.Cell("sequenceID"))),
+		event := c.at(deployment, r.Cell("timestamp"))
+		l := Label{ID: r.Cell("filePath"), Class: c.classes[id], Group: cmp.Or(c.events[id], present(r.Cell("eventID")), present(r.Cell("sequenceID")), event.id),
 			Site: cmp.Or(c.sites[deployment], present(deployment)), Where: r.Where}
+		if !ofMedia && event.id != "" {
+			l.Class = event.class
+			byEvent++
+		}
 		if name := r.Cell("fileName"); strings.Contains(l.ID, "://") && name != "" {
 			l.ID = name
 		} else if !strings.Contains(l.ID, "://") {
@@ -87,12 +113,17 @@ func readCamtrap(path, class string) (t Table, err error) {
 		t.Labels, err = addLabel(t.Labels, l)
 		return err
 	})
+	if !ofMedia && byEvent == 0 && c.ofEvents > 0 {
+		return t, fmt.Errorf("%s: its observations are of events, without a mediaID, and no timestamp of media.csv is in one: export observations of media, or give a table of path and class", c.files["observations"])
+	}
 	t.media = c.files["media"]
 	t.Note = fmt.Sprintf("%s: Camtrap DP: images from filePath of media.csv, classes from %s, groups from eventID, sites from deployments", filepath.Base(path), cmp.Or(class, "scientificName or observationType"))
 	if n := len(c.several); n > 0 {
-		t.Note += fmt.Sprintf("; %s with several species %s no class", plural(n, "photo"), verb(n, "has", "have"))
+		t.Note += fmt.Sprintf("; %s with several species %s no class", plural(n, "image"), verb(n, "has", "have"))
 	}
-	if c.ofEvents > 0 {
+	if byEvent > 0 {
+		t.Note += fmt.Sprintf("; observations are of events, and %s %s the class of the event at that time", plural(byEvent, "image"), verb(byEvent, "has", "have"))
+	} else if c.ofEvents > 0 {
 		t.Note += fmt.Sprintf("; %s of events without a photo left out", plural(c.ofEvents, "observation"))
 	}
 	return t, err
@@ -123,16 +154,19 @@ func (c *camtrap) resources(path string) error {
 }
 
 func (c *camtrap) observation(r sheet.Row, column string) error {
-	id := present(r.Cell("mediaID"))
-	if id == "" {
-		c.ofEvents++
-		return nil
-	}
-	c.events[id] = present(r.Cell("eventID"))
+	id, event := present(r.Cell("mediaID")), present(r.Cell("eventID"))
 	class := present(r.Cell(cmp.Or(column, "scientificName")))
 	if kind := strings.ToLower(r.Cell("observationType")); class == "" && slices.Contains([]string{"blank", "human", "vehicle"}, kind) {
 		class = kind
 	}
+	if id == "" {
+		c.ofEvents++
+		begin, _ := ParseTime(r.Cell("eventStart"))
+		end, _ := ParseTime(r.Cell("eventEnd"))
+		c.spans[r.Cell("deploymentID")] = append(c.spans[r.Cell("deploymentID")], span{event, class, begin, end})
+		return nil
+	}
+	c.events[id] = event
 	switch old, met := c.classes[id]; {
 	case class == "" || c.several[id]:
 	case met && old != class:

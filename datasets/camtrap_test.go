@@ -33,9 +33,21 @@ func TestCamtrap(t *testing.T) {
 		if got := describe(d, truth); !slices.Equal(got, want) || d.Groups[0] != d.Groups[1] || len(d.Notes) != 0 {
 			t.Errorf("%q, groups %v, notes %q, want %q", got, d.Groups, d.Notes, want)
 		}
-		if !strings.Contains(table.Note, "1 photo with several species has no class; 1 observation of events") {
+		if !strings.Contains(table.Note, "1 image with several species has no class; 1 observation of events") {
 			t.Errorf("note %q", table.Note)
 		}
+	}
+	// Observations of events alone are of the photos of a deployment at that time; several species have no class.
+	events := "observationID,deploymentID,mediaID,eventID,eventStart,eventEnd,observationType,scientificName\n1,d1,,e1,2026-05-01T10:00:00Z,2026-05-01T10:00:09Z,animal,Vulpes vulpes\n" +
+		"2,d1,,e1,2026-05-01T10:00:00Z,2026-05-01T10:00:09Z,animal,Vulpes vulpes\n3,d1,,e2,2026-05-01T11:00:00Z,2026-05-01T11:00:00Z,blank,\n4,d1,,e2,2026-05-01T11:00:00Z,2026-05-01T11:00:00Z,animal,Vulpes vulpes\n"
+	write("media.csv", "mediaID,deploymentID,timestamp,filePath,fileMediatype,eventID\na,d1,2026-05-01T10:00:09Z,1.png,image/png,\nb,d1,2026-05-01T11:00:00Z,2.png,image/png,\nc,d1,2026-05-01T12:00:00Z,3.png,image/png,own\nd,d2,2026-05-01T10:00:05Z,4.png,image/png,\n")
+	table := fatal.Get(ReadTable(write("observations.csv", events), ColumnNames{}))(t)
+	var got []string
+	for _, l := range table.Labels {
+		got = append(got, filepath.Base(l.ID)+" "+l.Class+" "+l.Group)
+	}
+	if want := []string{"1.png Vulpes vulpes e1", "2.png  e2", "3.png  own", "4.png  "}; !slices.Equal(got, want) || !strings.Contains(table.Note, "2 images have the class") {
+		t.Errorf("%q, want %q; note %q", got, want, table.Note)
 	}
 	_, err := ReadTable(write("observations.csv", head+"5,,ew,event,animal,Vulpes vulpes\n"), ColumnNames{})
 	wantError(t, err, "of events, without a mediaID")

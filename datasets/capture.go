@@ -152,6 +152,9 @@ func (c Capture) Find(ctx context.Context, root string, patterns []string, also 
 				own[l.ID] = l.Group
 			}
 		}
+		if len(own) == 0 && slices.ContainsFunc(t.Labels, func(l Label) bool { return l.Group != "" }) {
+			return nil, fmt.Errorf("%s: no image of its events is in %s, first %s", table, root, t.Labels[0].ID)
+		}
 		if len(own) > 0 {
 			v.Events, v.Notes = own, []string{fmt.Sprintf("the events of %s are used, of %d of %s", filepath.Base(table), len(own), plural(len(v.IDs), "image"))}
 		}
@@ -222,6 +225,9 @@ func readTimes(file, id, root string, ids []string) (map[string]time.Time, error
 		if f.Err == nil {
 			told[ids[f.Index]] = times[k]
 		}
+	}
+	if len(list) > 0 && len(told) == 0 {
+		return nil, fmt.Errorf("%s: no image with a time in it is in %s, first %s", file, root, list[0].name)
 	}
 	return told, nil
 }

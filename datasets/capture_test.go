@@ -54,4 +54,6 @@ func TestCaptureFind(t *testing.T) {
 	if _, err := (Capture{Table: own}).Find(t.Context(), root, nil); err == nil {
 		t.Error("a table without a column of paths has times")
 	}
+	_, err := Capture{Table: write("other.csv", "path,timestamp\nx/1.jpg,2026-05-01 10:00:30\n")}.Find(t.Context(), root, nil)
+	fatal.Says(t, err, "no image with a time in it is in ")
 }

@@ -96,6 +96,9 @@ func (c *chooser) note(also []string) string {
 			missing = append(missing, fmt.Sprintf("; %s of %s without a value, such as %s", plural(x.missing, "cell"), c.head[x.index], x.nothing))
 		}
 	}
+	if k := sheet.Column(c.head, timeColumns...); k >= 0 && !slices.Contains(taken, k) {
+		taken, used = append(taken, k), append(used, "times from "+printable(c.head[k]))
+	}
 	for _, name := range also {
 		taken = append(taken, sheet.Column(c.head, name))
 	}

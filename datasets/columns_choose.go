@@ -134,7 +134,7 @@ func (c *chooser) begin(head []string) error {
 			return fmt.Errorf("there is no column %q; the columns are %q", chosen.name, head)
 		}
 	}
-	use := slices.Concat(classColumns, taxonColumns, siteColumns, groupColumns, eventColumns, splitColumns)
+	use := slices.Concat(classColumns, taxonColumns, siteColumns, groupColumns, eventColumns, splitColumns, timeColumns)
 	if c.id == nil && sheet.Column(head, idColumns...) < 0 || c.class == nil && c.site == nil && c.group == nil && sheet.Column(head, use...) < 0 {
 		return fmt.Errorf("the columns are %q, want id (or path, filename) and label (or class), site or group among them; --id-column and --class-column name others", head)
 	}

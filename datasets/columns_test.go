@@ -52,6 +52,7 @@ func TestReadColumns(t *testing.T) {
 		{"Timelapse", "RootFolder,File,RelativePath,Species\nx,1.JPG,A\\100,deer\nx,2.JPG,,fox\n", "A/100/1.JPG=deer ./2.JPG=fox", "images from RelativePath + File", ColumnNames{}},
 		{"two Timelapse folders", "RootFolder,File,RelativePath,Species\nx,1.JPG,A,deer\ny,1.JPG,A,fox\n", "x/A/1.JPG=deer y/A/1.JPG=fox", "images from RootFolder + RelativePath + File", ColumnNames{}},
 		{"folder and file", "folder,file,label\na,1.png,deer\nb,1.png,fox\n", "a/1.png=deer b/1.png=fox", "images from folder + file", ColumnNames{}},
+		{"times alone", "path,timestamp\n1.png,2026-05-01 10:00:00\n", "", "times from timestamp", ColumnNames{}},
 		{"ranks", "path,class,order,genus,species,common_name\n1.png,Mammalia,C,Vulpes,vulpes,Red Fox\n2.png,Aves,P,Corvus,corax,Raven\n", "1.png=Red Fox 2.png=Raven", "classes from common_name (class is a rank of taxonomy); not used: genus, species, class, order;", ColumnNames{}},
 		{"ranks without names", "path,class,order,genus,species\n1.png,Mammalia,C,Vulpes,vulpes\n2.png,Aves,P,Corvus,\n3.png,Aves,P,,\n", "1.png=Vulpes vulpes 2.png=Corvus", "classes from genus + species", ColumnNames{}},
 		{"binomials beside a genus", "path,genus,species\n1.png,Vulpes,Vulpes vulpes\n2.png,Corvus,Corvus corax\n", "1.png=Vulpes vulpes 2.png=Corvus corax", "", ColumnNames{}},

@@ -120,8 +120,7 @@ func Gain(p Paired) Interval {
 	return Interval{Share: float64(p.Won-p.Lost) / float64(p.n()), Low: max(d-half, -1), High: min(d+half, 1)}
 }
 
-// OverNames says whether labels pay, where i is what they gain over class names alone; it is empty for a
-// significant gain.
+// OverNames says whether labels pay, by what they gain over class names alone; empty for a significant gain.
 func (i Interval) OverNames() string {
 	switch {
 	case i.High < 0:
