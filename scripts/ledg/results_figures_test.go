@@ -179,7 +179,7 @@ func speedFigure(t *testing.T) *plots.Grid {
 	}
 	g := dotsOf(t, plots.DotsData{Title: "A training step on two cores", Groups: groups, References: []plots.Reference{{Name: "PyTorch", Y: 1}}, ValueLabel: "Speed / PyTorch's"},
 		"Medians of n = 5 alternating rounds, bar: lowest to highest. Higher is faster.")
-	g.Title, g.Panels[0].Plot.Y.Min, g.Panels[0].Plot.Y.Max = "Pure Go trains about as fast as PyTorch", 0, 1.2
+	g.Title, g.Panels[0].Plot.Y.Min, g.Panels[0].Plot.Y.Max = "These three networks train about as fast as in PyTorch", 0, 1.2
 	g.Panels[0].Plot.Add(ranges...)
 	return g
 }
