@@ -36,7 +36,7 @@ seeds choice-of-labels.svg --title "MaxHerding's lead over random labels shrinks
 	--method uniform --method "uniform MaxHerding" --method "ceg published"
 
 figure targets paper-clothes paper.svg --plan paper-clothes --budget 5% --title "On clothes FixMatch is mostly above CEG as published, cross-entropy below" \
-	--baseline ceg --method ceg --method fixmatch --method "uniform once" --method uniform-ce --method '"ceg w/o S_r"' 
+	--baseline ceg --method ceg --method fixmatch --method "uniform once" --method uniform-ce --method '"ceg w/o S_r"'
 figure sensitivity paper-emoji-sensitivity sensitivity.svg --title "Without L_eg CEG loses 2 points; other settings matter less"
 renamed=()
 for d in true merged random clustered style; do renamed+=(--rename "\"MaxHerding + FixMatch, upfront (preset ledg), $d domains=$d domains\""); done
@@ -50,7 +50,7 @@ LEDG_FIGURES=$out go test ./scripts/ledg -run TestFiguresOfPages -count 1 >/dev/
 # Of one run on clothes, whose map and scores are with its records: for the gallery.
 of_run() { "$ledg" figure "$1" --run notebooks/results/clothes-run/features-many-ceg-authors-100-s1-8d8e63a32d-1d6ba11a \
 	--root features=datasets/clothes/lite0.npz --out "$out/$1.svg" --title "$2" >/dev/null; }
-of_run tsne "Shoes and trousers form groups; most other clothes overlap"
+of_run tsne "Shoes and pants form groups; most other clothes overlap"
 of_run scores "Queried photos have an S_r near its maximum"
 figure epochs paper-emoji epochs.svg --title "On emoji, labels from the start gain most" --method uniform-ce --method ceg --method "uniform once" --method fixmatch
 figure budget paper-emoji budget-emoji.svg --title "On emoji CEG's queries differ little from random ones" \

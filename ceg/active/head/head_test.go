@@ -181,13 +181,17 @@ func TestHeadErrors(t *testing.T) {
 	nan := matrix(4, append([]float32{}, x.Data...)...)
 	nan.Data[5*4+2] = float32(math.NaN())
 	for want, f := range map[string]func() error{
-		"labelled features: row 5: column 2 is NaN":        func() error { _, err := Fit(nan, classes, 3, Options{}); return err },
-		"labelled row 2: class 2, want 0 to 1":             func() error { _, err := FitGDA(x, classes, 2, GDAOptions{}); return err },
-		"8 classes of 9 labelled samples":                  func() error { _, err := Fit(x, classes[:8], 3, Options{}); return err },
-		"no labelled samples":                              func() error { _, err := Fit(matrix(4), nil, 3, Options{}); return err },
-		"C of 0, want above 0":                             func() error { _, err := Fit(x, classes, 3, Options{Cs: []float64{0}}); return err },
-		"2 domains of 9 labelled samples":                  func() error { _, err := Fit(x, classes, 3, Options{Domains: []int{0, 1}}); return err },
-		"3 means for 4 features":                           func() error { _, err := Fit(x, classes, 3, Options{Mean: make([]float64, 3)}); return err },
+		"labelled features: row 5: column 2 is NaN": func() error { _, err := Fit(nan, classes, 3, Options{}); return err },
+		"labelled row 2: class 2, want 0 to 1":      func() error { _, err := FitGDA(x, classes, 2, GDAOptions{}); return err },
+		"8 classes of 9 labelled samples":           func() error { _, err := Fit(x, classes[:8], 3, Options{}); return err },
+		"no labelled samples":                       func() error { _, err := Fit(matrix(4), nil, 3, Options{}); return err },
+		"C of 0, want above 0":                      func() error { _, err := Fit(x, classes, 3, Options{Cs: []float64{0}}); return err },
+		"2 domains of 9 labelled samples":           func() error { _, err := Fit(x, classes, 3, Options{Domains: []int{0, 1}}); return err },
+		"3 means for 4 features":                    func() error { _, err := Fit(x, classes, 3, Options{Mean: make([]float64, 3)}); return err },
+		"deviations from the mean, want below 1e15": func() error {
+			_, err := Fit(x, classes, 3, Options{Mean: make([]float64, 4), Scale: slices.Repeat([]float64{1e-30}, 4)})
+			return err
+		},
 		"class embeddings: 2 x 4, want 3 x 4":              func() error { _, err := FitGDA(x, classes, 3, GDAOptions{Text: matrix(4, x.Data[:8]...)}); return err },
 		"class embeddings: row 1 has the squared length 0": func() error { _, err := ZeroShot(matrix(2, 1, 2, 0, 0)); return err },
 		"no random stream":                                 func() error { _, err := Probe(x, classes, matrix(4, x.Data[:12]...), ProbeOptions{}, nil); return err },

@@ -73,7 +73,13 @@ func Fit(features Matrix, classes []int, n int, o Options) (*Linear, error) {
 	if err != nil {
 		return nil, fmt.Errorf("head: %w", err)
 	}
-	x, expand, err := reduce(s.apply(features), features.Rows, features.Cols)
+	standard := s.apply(features)
+	for i, v := range standard {
+		if !(math.Abs(v) < 1e15) { // squares are computed in float32
+			return nil, fmt.Errorf("head: row %d, column %d is %.3g deviations from the mean, want below 1e15: are mean and scale those of these features?", i/features.Cols, i%features.Cols, v)
+		}
+	}
+	x, expand, err := reduce(standard, features.Rows, features.Cols)
 	if err != nil {
 		return nil, fmt.Errorf("head: %w", err)
 	}
