@@ -1,10 +1,10 @@
 package config
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"reflect"
 	"slices"
@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/ledg-go/ledg/ceg/testing/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/zst"
 )
 
 // Every field of Config is a row of the table, every row a field, and every row says what
@@ -185,14 +186,14 @@ func TestParameters(t *testing.T) {
 
 // golden are configs of a version that made them by setters in a fixed order.
 func TestGoldenConfigs(t *testing.T) {
-	data := fatal.Get(os.ReadFile("testdata/configs.jsonl"))(t)
+	data := zst.Read(t, "testdata/configs.jsonl.zst")
 	n := 0
-	for line := range strings.Lines(string(data)) {
+	for line := range bytes.Lines(data) {
 		var g struct {
 			Set    map[string]any  `json:"set"`
 			Config json.RawMessage `json:"config"`
 		}
-		fatal.If(t, json.Unmarshal([]byte(line), &g))
+		fatal.If(t, json.Unmarshal(line, &g))
 		c, err := Resolve(Spec{Set: g.Set})
 		if err != nil {
 			t.Errorf("%v: %v", g.Set, err)

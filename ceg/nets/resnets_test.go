@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -17,6 +16,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/nets/native"
 	"github.com/ledg-go/ledg/ceg/nets/nettest"
 	"github.com/ledg-go/ledg/ceg/testing/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/zst"
 )
 
 // TestResNetsMatchTorch compares depths 18, 34 and 50 at several widths and image
@@ -25,7 +25,7 @@ func TestResNetsMatchTorch(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a dozen ResNets take seconds")
 	}
-	raw := fatal.Get(os.ReadFile(filepath.Join("testdata", "resnets.json")))(t)
+	raw := zst.Read(t, filepath.Join("testdata", "resnets.json.zst"))
 	var golden struct {
 		Seed  uint32
 		Cases []struct {

@@ -82,7 +82,7 @@ func readCollection(path string) (collection, error) {
 const maxCollected, maxRatio = 4 << 30, 256
 
 func (c collection) read(path, name string) error {
-	data, err := readPacked(filepath.Join(path, name))
+	data, err := ReadPacked(filepath.Join(path, name))
 	if err != nil {
 		return err
 	}
@@ -266,8 +266,8 @@ func (c collection) share(folder string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// readPacked reads a file that writePacked has written.
-func readPacked(path string) ([]byte, error) {
+// ReadPacked reads a whole file that is compressed by Zstandard.
+func ReadPacked(path string) ([]byte, error) {
 	packed, err := regular.Read(path, maxCollected)
 	if err != nil {
 		return nil, err

@@ -112,7 +112,7 @@ func (p *Plan) WritePacked(dir string) error {
 		return err
 	}
 	path := filepath.Join(dir, PackedPlanFile(p.Name))
-	if old, err := readPacked(path); err != nil || string(old) != string(data) {
+	if old, err := ReadPacked(path); err != nil || string(old) != string(data) {
 		if err := writePacked(path, data); err != nil {
 			return err
 		}
@@ -171,7 +171,7 @@ func (p *Plan) read(dir, name string) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	data, err := readPacked(filepath.Join(dir, PackedPlanFile(name)))
+	data, err := ReadPacked(filepath.Join(dir, PackedPlanFile(name)))
 	if err == nil {
 		err = decodeFormatted(data, p)
 	}

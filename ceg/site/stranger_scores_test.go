@@ -19,7 +19,7 @@ import (
 	"github.com/ledg-go/ledg/datasets/seed"
 )
 
-// reference are the images of testdata/far-lite0.safetensors that stand for those which package
+// reference are the images of testdata/far-lite0.npz that stand for those which package
 // predict draws. The file has features by EfficientNet-Lite0 of 224 px images: of one colour, noise,
 // patterns (gradients, boards and stripes), and glyphs.
 var reference = []string{"blank/black.png", "blank/white.png", "blank/grey.png", "blank/red.png", "noise/00.png", "noise/01.png", "noise/06.png", "noise/09.png"}
@@ -137,7 +137,7 @@ func TestStrangerScores(t *testing.T) {
 		}
 	}
 	far := &simulation{t: t}
-	far.p, far.classes, far.domains = features(t, filepath.Join("testdata", "far-lite0.safetensors"))
+	far.p, far.classes, far.domains = features(t, filepath.Join("testdata", "far-lite0.npz"))
 	var blank []int
 	apart := map[string][]int{}
 	for i, id := range far.p.IDs {

@@ -8,17 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/ledg-go/ledg/ceg/testing/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/zst"
 )
 
 // The archive is the one that scripts/lab/clothes makes.
 func TestArchive(t *testing.T) {
 	const want = "6f74703ae5575a8333b9c241993af0c6d4a259ac28a9a78ac830c122e3fa428d"
-	decoder := fatal.Get(zstd.NewReader(nil))(t)
-	defer decoder.Close()
-	if got := fmt.Sprintf("%x", sha256.Sum256(fatal.Get(decoder.DecodeAll(archive, nil))(t))); got != want {
+	if got := fmt.Sprintf("%x", sha256.Sum256(zst.Decode(t, archive))); got != want {
 		t.Errorf("SHA-256 %s, want %s: run scripts/lab/clothes", got, want)
 	}
 }

@@ -7,22 +7,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/ledg-go/ledg/ceg/testing/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/zst"
 )
 
 // The archives are those that scripts/lab/emoji makes.
 func TestArchives(t *testing.T) {
-	decoder := fatal.Get(zstd.NewReader(nil))(t)
-	defer decoder.Close()
 	for domain, want := range map[string]string{
 		"fluent":   "8b704dc92a3ba54a8f7124fd575f0b28ca52db63530af72b79c942d4d0ffcf3d",
 		"noto":     "b885c7662f2693fbd37a03fb0d24e5b88f9a45971378200e515d10880e1f7426",
 		"openmoji": "b14c6471fbb1ece74edc1a06c2736a5e4488ca8f830d755008d824a89338d61f",
 		"twemoji":  "295ad6a15caafcff788a775ba329f21ba0be28af763d4e13a69f8384e439311b",
 	} {
-		data := fatal.Get(decoder.DecodeAll(fatal.Get(archives.ReadFile(domain+".zip.zst"))(t), nil))(t)
+		data := zst.Decode(t, fatal.Get(archives.ReadFile(domain+".zip.zst"))(t))
 		if got := fmt.Sprintf("%x", sha256.Sum256(data)); got != want {
 			t.Errorf("%s: SHA-256 %s, want %s: run scripts/lab/emoji", domain, got, want)
 		}

@@ -125,7 +125,7 @@ func TestDataErrors(t *testing.T) {
 	of := func(root, target string) func(*Run) {
 		return func(r *Run) { r.Dataset, r.Root, r.Target, r.Budget = "features", root, target, "40" }
 	}
-	const digits = "../results/digits.safetensors"
+	const digits = "../results/digits.npz"
 	for want, f := range map[string]func(){
 		"data.target: missing: the domain that is held out, one of cartoon, photo, print, sketch, or none": func() { Train("mine", "logistic", of(digits, "")) },
 		"nowhere.npz is relative to " + Must(os.Getwd()):                                                   func() { Train("mine", "logistic", of("nowhere.npz", "photo")) },

@@ -63,7 +63,7 @@ func TestGrid(t *testing.T) {
 	if len(dirs) != 8 || len(seen) != 8 || !seen["uniform-ce 2% sketch"] {
 		t.Errorf("%d runs: %v", len(dirs), seen)
 	}
-	features := Grid("mine", []string{"logistic"}, nil, nil, 1, func(r *Run) { r.Dataset, r.Root = "features", "../results/digits.safetensors" })
+	features := Grid("mine", []string{"logistic"}, nil, nil, 1, func(r *Run) { r.Dataset, r.Root = "features", "../results/digits.npz" })
 	for i, want := range []string{"cartoon", "photo", "print", "sketch"} {
 		if len(features) != 4 || Result(features[i]).Target != want {
 			t.Fatalf("without targets %q, want a run on each domain of the file", features)

@@ -1,6 +1,9 @@
 package nb
 
 import (
+	"archive/zip"
+	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -83,21 +86,34 @@ func TestTrain(t *testing.T) {
 func TestTrainData(t *testing.T) {
 	t.Setenv("LEDG_QUICK", "1")
 	t.Setenv("LEDG_RUNS", t.TempDir())
-	data := Must(os.ReadFile("../results/digits.safetensors"))
-	file := filepath.Join(t.TempDir(), "a.safetensors")
+	var data bytes.Buffer
+	rewrite := func(change byte) { // of the first feature's least significant byte
+		from, to := Must(zip.OpenReader("../results/digits.npz")), zip.NewWriter(&data)
+		defer from.Close()
+		data.Reset()
+		for _, f := range from.File {
+			b := Must(io.ReadAll(Must(f.Open())))
+			if f.Name == "features.npy" {
+				b[128] ^= change
+			}
+			Must(Must(to.CreateHeader(&zip.FileHeader{Name: f.Name})).Write(b))
+		}
+		Check(to.Close())
+	}
+	rewrite(0)
+	file := filepath.Join(t.TempDir(), "a.npz")
 	at := func(file string) func(*Run) {
 		return func(r *Run) { r.Dataset, r.Root, r.Target, r.Budget = "features", file, "photo", "40" }
 	}
 	write := func(file string) string {
-		Check(os.WriteFile(file, data, 0o666))
+		Check(os.WriteFile(file, data.Bytes(), 0o666))
 		return file
 	}
 	first := Train("mine", "logistic", at(write(file)))
-	if again := Train("mine", "logistic", at(write(filepath.Join(t.TempDir(), "copy.safetensors")))); again != first {
+	if again := Train("mine", "logistic", at(write(filepath.Join(t.TempDir(), "copy.npz")))); again != first {
 		t.Errorf("a copy of the file has the run %s, want %s", again, first)
 	}
-	const feature = 8 + 1640 + 6400 // the first one's least significant byte
-	data[feature] ^= 1
+	rewrite(1)
 	second := Train("mine", "logistic", at(write(file)))
 	if second == first || Result(second).Images == Result(first).Images {
 		t.Errorf("the rewritten file has the run %s, before it was %s", second, first)
@@ -113,11 +129,11 @@ func TestTrainData(t *testing.T) {
 
 	plain := strings.TrimSuffix(first, first[strings.LastIndex(first, "-"):]) // as older versions called it
 	Check(os.Rename(first, plain))
-	data[feature] ^= 1
+	rewrite(0)
 	if dir := Train("mine", "logistic", at(write(file))); dir != plain {
 		t.Errorf("the older version's run on this data is %s, got %s", plain, dir)
 	}
-	if text := panics(t, func() { Train("mine", "logistic", at("/nowhere/digits.safetensors")) }); !strings.Contains(text, "/nowhere/digits.safetensors") {
+	if text := panics(t, func() { Train("mine", "logistic", at("/nowhere/digits.npz")) }); !strings.Contains(text, "/nowhere/digits.npz") {
 		t.Errorf("missing data: %q", text)
 	}
 }

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/ceg/testing/fatal"
+	"github.com/ledg-go/ledg/ceg/testing/zst"
 )
 
 var (
@@ -29,24 +30,19 @@ type siteGains map[string][]float64
 // newSiteGains reads the records of adapting to a new domain of PACS.
 func newSiteGains(t *testing.T) siteGains {
 	t.Helper()
-	f := fatal.Get(os.Open(filepath.Join(resultsDir, "new-site", "pacs.jsonl")))(t)
-	defer f.Close()
 	gains := siteGains{}
-	s := bufio.NewScanner(f)
-	s.Buffer(nil, 1<<20)
-	for s.Scan() {
+	for line := range bytes.Lines(zst.Read(t, filepath.Join(resultsDir, "new-site", "pacs.jsonl.zst"))) {
 		var r struct {
 			Run, Target string
 			Adapted     map[string]struct{ Before, After float64 }
 		}
-		fatal.If(t, json.Unmarshal(s.Bytes(), &r))
+		fatal.If(t, json.Unmarshal(line, &r))
 		budget := strings.Replace(budgetOfRun.FindStringSubmatch(r.Run)[1], "pct", "%", 1)
 		for name, a := range r.Adapted {
 			key := name + " " + budget + " " + r.Target
 			gains[key] = append(gains[key], 100*(a.After-a.Before))
 		}
 	}
-	fatal.If(t, s.Err())
 	return gains
 }
 

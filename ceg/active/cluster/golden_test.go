@@ -14,7 +14,7 @@ import (
 // archive has the arrays of a golden file.
 type archive struct{ npztest.File }
 
-func open(t *testing.T, name string) archive { return archive{npztest.Open(t, "testdata/"+name)} }
+func open(t *testing.T, name string) archive { return archive{npztest.Open(t, "../testdata/"+name)} }
 
 func read[T any](a archive, name string) []T { return npztest.Read[T](a.File, name) }
 
