@@ -69,13 +69,13 @@ build() (
 		chmod -R u+w "$dir/images"
 		[ -z "$splits" ] || cp -R "$splits" "$dir/splits"
 		[ -z "$weights" ] || install -D -m 644 -t "$dir/cache/ledg/weights" "$weights"
-		[ -z "$quality" ] || find "$dir/images" -name '*.jpg' | python3 -c '
+		[ -z "$quality" ] || find "$dir/images" -iname '*.jp*g' | python3 -c '
 import sys
 from PIL import Image
 for path in sys.stdin.read().splitlines():
     with Image.open(path) as image:
         image.load()
-    image.save(path, quality=int(sys.argv[1]), optimize=True)' "$quality"
+    image.save(path, quality=int(sys.argv[1]), optimize=True, exif=image.getexif())' "$quality"
 		return
 	fi
 	go build -C scripts/lab -trimpath -ldflags='-s -w' -o "$dir/" ./bench
@@ -92,6 +92,8 @@ for path in sys.stdin.read().splitlines():
 
 if [ -n "$bundle" ]; then
 	[ -z "$study" ] || { [ -f "$study" ] && [ -d "$images" ]; } || { echo "gpu_check.sh: --study '$study' is no file or --images '$images' no folder" >&2; exit 2; }
+	[ -z "$study" ] || [ ! -e "$bundle/images" ] || { echo "gpu_check.sh: $bundle has images already: name a new folder" >&2; exit 2; }
+	[ -z "$quality" ] || python3 -c 'import PIL' 2>/dev/null || { echo "gpu_check.sh: --quality needs a python3 with Pillow" >&2; exit 2; }
 	mkdir -p "$bundle"
 	bundle=$(cd "$bundle" && pwd)
 	build "$bundle"
@@ -102,16 +104,11 @@ if [ -n "$bundle" ]; then
 fi
 
 if [ -n "$study" ]; then
+	[ "$study" = 1 ] || { echo "gpu_check.sh: --study FILE is for --bundle DIR; in the bundle --study runs its file" >&2; exit 2; }
 	[ -f "$here/study.yaml" ] || { echo "gpu_check.sh: no study.yaml beside this script: --bundle DIR --study FILE --images FOLDER makes such a folder" >&2; exit 2; }
-	arguments=(--dir "$out" --root "$(sed -n 's/^dataset: *//p' "$here/study.yaml")=$here/images" --backend "$backend" --hide-accuracy)
-	[ ! -d "$here/splits" ] || arguments+=(--splits "$here/splits")
+	dir=$here
 	[ ! -d "$here/cache" ] || export XDG_CACHE_HOME=$here/cache
-	timeout --signal=INT --kill-after=30 "${minutes}m" "$here/ledg" study run "$here/study.yaml" "${arguments[@]}" || status=$?
-	"$here/ledg" study status "$out"
-	[ "${status:-0}" = 0 ] && echo "all runs are finished" || echo "ended with status $status after at most $minutes minutes: the same again goes on"
-	exit "${status:-0}"
-fi
-if [ -x "$here/bench" ] && [ -d "$here/tests" ]; then
+elif [ -x "$here/bench" ] && [ -d "$here/tests" ]; then
 	dir=$here
 else
 	dir=$(mktemp -d)
@@ -139,6 +136,18 @@ else
 	LEDG_PLUGIN_STDERR=1 GOMLX_BACKEND=$backend "$dir/ledg" backend list 2>&1 | sed 's/^/          /' || true
 	"$dir/ledg" backend list | sed 's/^/          /'
 	exit 1
+fi
+
+if [ -n "$study" ]; then
+	arguments=(--dir "$out" --root "$(sed -n 's/^dataset: *//p' "$here/study.yaml")=$here/images" --backend "$backend" --hide-accuracy)
+	[ ! -d "$here/splits" ] || arguments+=(--splits "$here/splits")
+	timeout --signal=INT --kill-after=30 "${minutes}m" "$dir/ledg" study run "$here/study.yaml" "${arguments[@]}" || status=$?
+	case $status in
+	0) echo "all runs are finished" ;;
+	124 | 137) "$dir/ledg" study status "$out"; echo "stopped after $minutes minutes: the same again goes on" ;;
+	*) echo "something failed: $out has what is finished, and the same again tries the rest" ;;
+	esac
+	exit "$status"
 fi
 
 # The reference numbers are float32's. XLA takes minutes to compile networks for a CPU, which is for
