@@ -66,7 +66,7 @@ func (g *Grid) Encode(format string) ([]byte, error) {
 	if format == "pdf" {
 		return undated(b.Bytes()), nil
 	}
-	return g.described(b.Bytes()), nil
+	return shorter(g.described(b.Bytes())), nil
 }
 
 // PNG returns the figure as a PNG image with the given number of dots per inch:
