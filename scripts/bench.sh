@@ -5,8 +5,8 @@
 #
 #   scripts/bench.sh                 the three networks of the README's table
 #   scripts/bench.sh grid            smallcnn and ResNet-18, -34 and -50 at 32, 64, 128
-#                                    and 224 pixels: which cells are below half of
-#                                    PyTorch; one round takes some 15 minutes on two cores
+#                                    and 224 pixels, and a narrow network, the slowest known
+#                                    beside PyTorch; a round takes some 20 minutes on two cores
 #   scripts/bench.sh features FILE.onnx ...
 #                                    milliseconds an image of features by networks in ONNX
 #                                    files at --size pixels, beside ONNX Runtime in Python
@@ -83,6 +83,7 @@ rows() {
 				echo "$net 64 $work"
 			done
 		done
+		echo "resnet18 16 128 16"
 		;;
 	features)
 		for net in "${files[@]}"; do echo "$net - $side -"; done
