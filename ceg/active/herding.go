@@ -6,6 +6,7 @@ import (
 
 	"github.com/ledg-go/ledg/ceg/active/cluster"
 	"github.com/ledg-go/ledg/ceg/internal/dot"
+	"github.com/ledg-go/ledg/datasets/registers"
 )
 
 // MaxHerding maximises the generalised coverage of the pool (Bae et al. 2024, "Generalized
@@ -98,7 +99,7 @@ func newHerding(p, labelled points, u []float64, sigma float64) *herding {
 	scale := 1 / (sigma * sigma)
 	newCompared(p).each(p, func(first, last int, e *estimates) {
 		for i := first; i < last; i++ {
-			dot.Settle()
+			registers.ClearUpper()
 			h.kernels(h.kernel[i*n:(i+1)*n], e.row(i), scale)
 			h.kernel[i*n+i] = whole
 		}

@@ -1,12 +1,13 @@
 package active
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"hash/crc32"
 	"slices"
+
+	"github.com/ledg-go/ledg/datasets/registers"
 )
 
 // Snapshot is the state of a [Pool] as plain data, for checkpoints. Samples are numbered by
@@ -127,7 +128,7 @@ func (p *Pool) hashes() []uint32 {
 }
 
 func (p *Pool) digest() string {
-	h := sha256.New()
+	h := registers.SHA256()
 	var b []byte
 	for i, id := range p.ids {
 		b = binary.LittleEndian.AppendUint32(b[:0], uint32(p.domains[i]))

@@ -3,7 +3,7 @@ package active
 import (
 	"math"
 
-	"github.com/ledg-go/ledg/ceg/internal/dot"
+	"github.com/ledg-go/ledg/datasets/registers"
 )
 
 // Probabilities saturate: softmax of the logits 20 and 0 is 1 in float32, and of 40
@@ -33,7 +33,7 @@ const tiny = -40
 
 // Set reads a row of logits. Some may be -Inf, but not all.
 func (r *Row) Set(z []float64) {
-	dot.Settle()
+	registers.ClearUpper()
 	top := 0
 	for j, v := range z {
 		if v > z[top] {

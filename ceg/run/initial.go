@@ -15,6 +15,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/labels"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets/arrays/safetensors"
+	"github.com/ledg-go/ledg/datasets/registers"
 	"github.com/ledg-go/ledg/datasets/seed"
 )
 
@@ -141,7 +142,7 @@ type choice struct {
 func (c choice) key(in *active.Candidates) (key [sha256.Size]byte, err error) {
 	c.IDs, c.Domains, c.Groups, c.Labelled = in.IDs, in.Domains, in.Groups, in.LabelledGroups
 	c.Cols, c.LabelledRows = in.Features.Cols, in.LabelledFeatures.Rows
-	h := sha256.New()
+	h := registers.SHA256()
 	if err := json.NewEncoder(h).Encode(c); err != nil {
 		return key, err
 	}

@@ -11,6 +11,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"math/rand/v2"
+
+	"github.com/ledg-go/ledg/datasets/registers"
 )
 
 // New returns the stream for a purpose under a seed, further distinguished by integers (an
@@ -36,6 +38,7 @@ type stream struct {
 
 func (s *stream) Uint64() uint64 {
 	if s.from == nil {
+		registers.ClearUpper() // for the hash
 		s.from, s.name = rand.NewChaCha8(sha256.Sum256(s.name)), nil
 	}
 	return s.from.Uint64()

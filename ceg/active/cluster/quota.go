@@ -1,12 +1,12 @@
 package cluster
 
 import (
-	"container/heap"
+	"cmp"
 	"fmt"
-	"math"
 	"math/rand/v2"
-	"sync"
-	"sync/atomic"
+	"slices"
+
+	"github.com/ledg-go/ledg/ceg/internal/dot"
 )
 
 // PerCentroid returns the quota of [Centroids.QuotaRandom] for each centroid: 1.5 * count,
@@ -43,109 +43,87 @@ func (c *Centroids) QuotaRandom(features Matrix, rows []int, count int, r *rand.
 	return reliable(union[:min(count, len(union))], matches), nil
 }
 
-// maxStored limits the number of samples stored for all centroids together during the search for
-// the nearest, at twelve bytes each. It is a variable for the tests.
-var maxStored = 1 << 24
+// maxStored limits the estimates stored during the search for the nearest, of four bytes each. It
+// is a variable for the tests.
+var maxStored = 1 << 26
 
-// takeNearest marks the per nearest samples of every centroid, and matches all of
-// them.
+// takeNearest marks the per nearest samples of every centroid, and matches all of them. Distances
+// are compared only where estimates leave open who is among the nearest.
 func (c *Centroids) takeNearest(features Matrix, rows []int, per int, matches []Match) ([]bool, error) {
-	taken := make([]bool, len(matches))
+	n := len(matches)
+	taken := make([]bool, n)
 	group := c.Live()
 	switch per {
-	case 0, len(matches): // none or all, whatever the distances are
+	case 0, n: // none or all, whatever the distances are
 		for i := range taken {
 			taken[i] = per > 0
 		}
 		per = 0
 	default:
-		group = max(1, min(group, maxStored/per))
+		group = max(1, min(group, maxStored/n))
 	}
 	for first := 0; first < c.Live(); first += group {
 		block := c.slice(first, min(first+group, c.Live()))
-		closest := make([]nearest, block.Live())
-		// Those below which nothing is taken any more, as bits of a float32.
-		cosines := make([]atomic.Uint32, block.Live())
-		for j := range closest {
-			closest[j].size = per
-			cosines[j].Store(math.Float32bits(float32(math.Inf(-1))))
+		var cosines []float32 // [live, n]
+		if per > 0 {
+			cosines = make([]float32, block.Live()*n)
 		}
 		err := eachSample(block, features, rows, func(s *sample[float32]) {
 			if live, d := s.nearest(); first == 0 || d < matches[s.index].Distance {
 				matches[s.index] = block.match(live, d)
 			}
-			if per == 0 {
-				return
+			for j := range len(cosines) / n {
+				cosines[j*n+s.index] = s.cosine(j)
 			}
-			s.within(cosines, func(j int) {
-				// Of two stores the looser may come last, which costs time only.
-				if cosine, full := closest[j].offer(int32(s.index), s.distance(j)); full {
-					cosines[j].Store(math.Float32bits(cosine))
-				}
-			})
 		})
 		if err != nil {
 			return nil, err
 		}
-		for j := range closest {
-			for _, i := range closest[j].samples {
-				taken[i] = true
-			}
+		for j := range len(cosines) / n {
+			block.take(taken, j, per, cosines[j*n:(j+1)*n], func(i int) []float32 {
+				if rows != nil {
+					i = rows[i]
+				}
+				return rowOf(features, i)
+			})
 		}
 	}
 	return taken, nil
 }
 
-// nearest holds the samples that are nearest to a centroid, of those that it was
-// offered: of equal distances the lower ones. It may be used from several
-// goroutines; what it holds in the end does not depend on their order. It is a
-// heap with the farthest on top.
-type nearest struct {
-	mu        sync.Mutex
-	size      int
-	samples   []int32
-	distances []float64
-}
-
-// offer adds sample i if it is among the nearest so far. It returns the cosine of the farthest
-// one once there are enough.
-func (k *nearest) offer(i int32, distance float64) (cosine float32, full bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if len(k.samples) < k.size {
-		heap.Push(k, placed{i, distance})
-	} else if top := (placed{k.samples[0], k.distances[0]}); (placed{i, distance}).before(top) {
-		k.samples[0], k.distances[0] = i, distance
-		heap.Fix(k, 0)
+// take marks the per samples that are nearest to a live centroid, of equal distances the lower,
+// given all estimated cosines. It computes the distances of those near the last place alone.
+func (c *Centroids) take(taken []bool, live, per int, cosines []float32, row func(i int) []float32) {
+	const bins = 1 << 11 // of one length of cosine
+	bin := func(cosine float32) int { return int(min(max(1-cosine, 0), 2) * bins) }
+	var counts [2*bins + 1]int
+	for _, v := range cosines {
+		counts[bin(v)]++
 	}
-	return float32(1 - k.distances[0]), len(k.samples) == k.size
+	last := 0 // the bin with the last place
+	for n := counts[0]; n < per; n += counts[last] {
+		last++
+	}
+	// Twice the error of the estimates, and roundings.
+	slack := 2 * float32(dot.EstimateError(c.dim+32))
+	least, most := 1-float32(last+1)/bins-slack, 1-float32(last)/bins+slack
+	type placed struct {
+		sample   int
+		distance float64
+	}
+	var open []placed
+	for i, v := range cosines {
+		if v > most {
+			taken[i] = true
+			per--
+		} else if v >= least {
+			x := row(i)
+			s := sample[float32]{c: c, row: x, square: dot.Square(x)}
+			open = append(open, placed{i, s.distance(live)})
+		}
+	}
+	slices.SortStableFunc(open, func(a, b placed) int { return cmp.Compare(a.distance, b.distance) })
+	for _, p := range open[:per] {
+		taken[p.sample] = true
+	}
 }
-
-// placed is a sample at a distance.
-type placed struct {
-	sample   int32
-	distance float64
-}
-
-func (p placed) before(q placed) bool {
-	return p.distance < q.distance || p.distance == q.distance && p.sample < q.sample
-}
-
-// Len, Less, Swap, Push and Pop are for package heap.
-func (k *nearest) Len() int { return len(k.samples) }
-
-func (k *nearest) Less(a, b int) bool {
-	return placed{k.samples[b], k.distances[b]}.before(placed{k.samples[a], k.distances[a]})
-}
-
-func (k *nearest) Swap(a, b int) {
-	k.samples[a], k.samples[b] = k.samples[b], k.samples[a]
-	k.distances[a], k.distances[b] = k.distances[b], k.distances[a]
-}
-
-func (k *nearest) Push(x any) {
-	p := x.(placed)
-	k.samples, k.distances = append(k.samples, p.sample), append(k.distances, p.distance)
-}
-
-func (k *nearest) Pop() any { panic("cluster: nothing is ever taken out") }

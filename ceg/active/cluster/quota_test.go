@@ -136,14 +136,14 @@ func TestEstimatesDecideNothing(t *testing.T) {
 	}
 }
 
-// Heaps, in one pass or several, take what sorting takes, ties included.
+// One pass or several take what sorting takes, ties included.
 func TestTakeNearestIsSorting(t *testing.T) {
 	defer func(n int) { maxStored = n }(maxStored)
 	for _, space := range []Space{Raw, Augmented} {
 		m, c := clumped(t, 1000, 5, space)
 		for _, per := range []int{0, 1, 2, 17, 333, 999, 1000} {
 			want, wantMatches := plainUnion(t, c, m, per)
-			for _, maxStored = range []int{1, 4 * max(per, 1), 1 << 24} {
+			for _, maxStored = range []int{1, 4 * m.Rows, 1 << 24} {
 				matches := make([]Match, m.Rows)
 				got := fatal.Get(c.takeNearest(m, nil, per, matches))(t)
 				name := fmt.Sprintf("%v, %d nearest, %d kept", space, per, maxStored)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"sync"
-	"sync/atomic"
 
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 )
@@ -73,18 +72,13 @@ func (s *sample[T]) atLeast(bound float32, fn func(live int)) {
 	}
 }
 
-// within calls fn, in their order, with centroids that include all whose cosine is
-// at least that of cosines, given as the bits of a float32.
-func (s *sample[T]) within(cosines []atomic.Uint32, fn func(live int)) {
+// cosine estimates the cosine of the angle to a live centroid, within the error of estimates of
+// vectors of length 1.
+func (s *sample[T]) cosine(live int) float32 {
 	if s.estimates == nil {
-		s.atLeast(0, fn)
-		return
+		return float32(1 - s.distance(live))
 	}
-	for j, e := range s.estimates {
-		if e >= math.Float32frombits(cosines[j].Load())*s.length-s.error {
-			fn(j)
-		}
-	}
+	return s.estimates[live] / s.length
 }
 
 // eachSample calls fn, from several goroutines, with the samples in some rows of a

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/ledg-go/ledg/ceg/internal/dot"
+	"github.com/ledg-go/ledg/datasets/registers"
 )
 
 // Embeddings is a head with one vector a class: logits are Scale times the cosine similarity of
@@ -196,7 +197,7 @@ func (p *probe) entropy(w []float64, batch []int, slope []float64) float64 {
 	sum := 0.0
 	residuals := make([]float64, p.n*len(batch)) // [C, batch]
 	along := make([]float64, p.n)                // sum of residual * logit
-	dot.Settle()
+	registers.ClearUpper()
 	for i, at := range batch {
 		z := logits[i*p.n : (i+1)*p.n]
 		q := append([]float64(nil), z...)

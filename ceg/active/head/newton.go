@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/ledg-go/ledg/ceg/internal/dot"
+	"github.com/ledg-go/ledg/datasets/registers"
 )
 
 // minimiser minimises the mean of the weighted cross-entropies and |W|^2 / (2 C n) by Newton's
@@ -131,7 +132,7 @@ func (m *minimiser) compute() {
 	weight, bias := m.w[:k*d], m.w[k*d:]
 	dot.PackInto(&m.packed, weight, d)
 	dot.Products(m.products, m.rows, &m.packed)
-	dot.Settle()
+	registers.ClearUpper()
 	m.sum = 0
 	for i := range n {
 		z, share := m.products[i*k:(i+1)*k], m.shares[i*k:(i+1)*k]
@@ -187,7 +188,7 @@ func (m *minimiser) hessian(dst, v []float64) {
 	n, d, k := m.x.n, m.x.d, m.n
 	dot.SetStrips(&m.strips, v[:k*d], d)
 	dot.Estimate(m.products32, &m.strips, m.rows32)
-	dot.Settle()
+	registers.ClearUpper()
 	_, stride := dot.EstimateSize(k, n)
 	bias := dst[k*d:]
 	clear(bias)
@@ -204,7 +205,7 @@ func (m *minimiser) hessian(dst, v []float64) {
 	}
 	dot.SetStrips(&m.strips, m.residuals, n)
 	dot.Estimate(m.products32, &m.strips, m.across32)
-	dot.Settle()
+	registers.ClearUpper()
 	_, stride = dot.EstimateSize(k, d)
 	for c := range k {
 		for j, p := range m.products32[c*stride : c*stride+d] {

@@ -4,9 +4,6 @@ package dot
 
 import "simd/archsimd"
 
-// Settle has an effect only on amd64.
-func Settle() {}
-
 // two returns the first two elements of p; widen4 four of them, made float64: lower and upper ones.
 func two(p []float64) archsimd.Float64x2 { return archsimd.LoadFloat64x2(p) }
 

@@ -9,6 +9,3 @@ func against(dst *[tile]float64, rows []float32, v Vector) { againstGeneric(dst,
 func one(row []float32, v []float64) float64 { return product(row, v) }
 
 func float64s(row, v []float64) float64 { return product(row, v) }
-
-// Settle has an effect only with vector instructions on amd64.
-func Settle() {}

@@ -31,16 +31,6 @@ func against(dst *[tile]float64, rows []float32, v Vector) {
 	}
 }
 
-// Settle clears the upper halves of the vector registers, so that scalar code runs at full
-// speed. With vectors enabled, Go 1.27 resumes a preempted goroutine by loading all vector
-// registers, after which SSE instructions stall: math.Exp takes 200 to 5,000 ns instead of 10.
-// Long loops over math functions call it now and then; it takes a nanosecond.
-func Settle() {
-	if hasAVX2 {
-		archsimd.ClearAVXUpperBits()
-	}
-}
-
 // one is the product of one row and a vector, padded or not.
 func one(row []float32, v []float64) float64 {
 	switch {

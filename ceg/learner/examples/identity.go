@@ -2,7 +2,6 @@ package examples
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/result"
 	"github.com/ledg-go/ledg/datasets"
+	"github.com/ledg-go/ledg/datasets/registers"
 )
 
 // Identity identifies the data of a run. Equal identities mean equal examples.
@@ -41,7 +41,7 @@ func Identify(ctx context.Context, d config.Data, dir string, at result.Place) (
 		return id, err
 	}
 	id.Classes = data.Classes
-	h := sha256.New()
+	h := registers.SHA256()
 	fmt.Fprintf(h, "ledg data 1\n%s\n%q\n%q\n", id.Images, data.Domains, data.Classes)
 	for i, e := range data.Examples {
 		fmt.Fprintf(h, "%q %d %d %d", e.ID, e.Domain, e.Split, truth.Class(i))

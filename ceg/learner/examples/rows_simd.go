@@ -24,7 +24,6 @@ func standardiseRow(dst, x, mean []float32, scale float32) {
 // dropOut is dropOutGeneric, eight features at a time.
 func dropOut(x []float32, r *rand.Rand) {
 	if hasAVX2 {
-		least, factor := archsimd.BroadcastInt32x8(dropped), archsimd.BroadcastFloat32x8(keptFactor)
 		// Drawn in blocks: the generator's own instructions are slow between AVX's.
 		var bits [32]uint64
 		for len(x) >= 8 {
@@ -32,6 +31,7 @@ func dropOut(x []float32, r *rand.Rand) {
 			for i := range bits[:n] {
 				bits[i] = r.Uint64()
 			}
+			least, factor := archsimd.BroadcastInt32x8(dropped), archsimd.BroadcastFloat32x8(keptFactor)
 			for _, b := range bits[:n] {
 				bytes := archsimd.BroadcastUint64x2(b).AsUint8x16().ExtendLo8ToUint32().AsInt32x8()
 				archsimd.LoadFloat32x8(x).Mul(factor).Masked(bytes.GreaterEqual(least)).Store(x)

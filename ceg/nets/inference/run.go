@@ -7,6 +7,7 @@ import (
 	"github.com/ledg-go/ledg/ceg/config"
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 	"github.com/ledg-go/ledg/ceg/nets"
+	"github.com/ledg-go/ledg/datasets/registers"
 )
 
 // together is the number of images that one core computes at a time: few, so that their
@@ -85,7 +86,7 @@ func (w *Worker) run(dst []float32, images []byte, count int) {
 		}
 	}
 	w.pool(dst)
-	dot.Settle()
+	registers.ClearUpper()
 }
 
 func (w *Worker) input(l *layer, images []byte) {
