@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The main job, small: builds ledg, and compares four ways to choose and use 60 labels on photos of
 # clothes from 14 homes and of many people (the data set clothes). Each of four homes in turn is the
-# unseen domain, with three seeds: 48 runs on features that are in the repository, in one to two minutes
-# on two free cores. Prints accuracies, and differences to Random + logistic regression with intervals over
+# unseen domain, with three seeds: 48 runs on features that are in the repository, in half a minute to a
+# minute on two free cores. Prints accuracies, and differences to Random + logistic regression with intervals over
 # targets; writes a page with the queried pictures, report.html in the demo's folder.
 #
 #   scripts/demo.sh            this
