@@ -13,25 +13,29 @@ func fromChromaVectors(row, luma, cb, cr []uint8) (done int) {
 		return 0
 	}
 	all := archsimd.BroadcastInt16x16
-	clamp := func(v archsimd.Int16x16) archsimd.Int16x16 { return v.Max(all(0)).Min(all(255)) }
-	const one = 1 << 16
-	green := archsimd.BroadcastInt32x8((one-46802)<<16 | -22554&(one-1)).AsInt16x16() // of Cb and Cr in turns
-	half := archsimd.BroadcastInt32x8(one / 2)
+	zero, most, middle, one := all(0), all(255), all(128), all(1)
+	red, blue := all(91881-1<<16), all(116130-2<<16)
+	green := archsimd.BroadcastInt32x8((1<<16-46802)<<16 | -22554&(1<<16-1)).AsInt16x16() // of Cb and Cr in turns
+	half := archsimd.BroadcastInt32x8(1 << 15)
+	place := func(i int) archsimd.Int8x32 { return archsimd.LoadInt8x32Array(&places[i]) }
+	p0, p1, p2, p3 := place(0), place(1), place(2), place(3)
 	for ; done+19 <= len(luma); done += 16 { // 56 bytes are written
-		l, u, v := words(luma[done:]), words(cb[done:]).Sub(all(128)), words(cr[done:]).Sub(all(128))
-		r := v.Add(v).MulHigh(all(91881 - one)).Add(all(1)).ShiftAllRight(1).Add(v)
-		b := u.Add(u).MulHigh(all(116130 - 2*one)).Add(all(1)).ShiftAllRight(1).Add(u).Add(u)
+		l, u, v := words(luma[done:]), words(cb[done:]).Sub(middle), words(cr[done:]).Sub(middle)
+		r := v.Add(v).MulHigh(red).Add(one).ShiftAllRight(1).Add(v).Add(l)
+		u2 := u.Add(u)
+		b := u2.MulHigh(blue).Add(one).ShiftAllRight(1).Add(u2).Add(l)
 		g1 := u.InterleaveLoGrouped(v).DotProductPairs(green).Add(half).ShiftAllRight(16)
 		g2 := u.InterleaveHiGrouped(v).DotProductPairs(green).Add(half).ShiftAllRight(16)
-		g := g1.SaturateToInt16ConcatGrouped(g2).Sub(v)
-		rg := clamp(l.Add(r)).Or(clamp(l.Add(g)).ShiftAllLeft(8)).AsUint8x32()
-		blue := clamp(l.Add(b)).AsUint8x32()
-		out := row[3*done:][:56]
-		for i := 1; i >= 0; i-- { // eight bytes of the second parts are written over
-			part := rg.PermuteOrZeroGrouped(archsimd.LoadInt8x32Array(&places[i])).Or(blue.PermuteOrZeroGrouped(archsimd.LoadInt8x32Array(&places[2+i])))
-			part.GetLo().Store(out[16*i:])
-			part.GetHi().Store(out[24+16*i:])
-		}
+		g := g1.SaturateToInt16ConcatGrouped(g2).Sub(v).Add(l)
+		rg := r.Max(zero).Min(most).Or(g.Max(zero).Min(most).ShiftAllLeft(8)).AsUint8x32()
+		b8 := b.Max(zero).Min(most).AsUint8x32()
+		first := rg.PermuteOrZeroGrouped(p0).Or(b8.PermuteOrZeroGrouped(p2))
+		second := rg.PermuteOrZeroGrouped(p1).Or(b8.PermuteOrZeroGrouped(p3))
+		out := row[3*done:][:56] // eight bytes of the second parts are written over
+		second.GetLo().Store(out[16:])
+		second.GetHi().Store(out[40:])
+		first.GetLo().Store(out)
+		first.GetHi().Store(out[24:])
 	}
 	archsimd.ClearAVXUpperBits()
 	return done
@@ -76,12 +80,12 @@ func widenVectors(dst []uint8, s []int16, left, right int16, shift int) (done in
 		return 0
 	}
 	all := archsimd.BroadcastInt16x16
-	divide := all(1 << (16 - shift)) // a shift by a scalar would be an SSE instruction, which waits
+	addLeft, addRight, divide := all(left), all(right), all(1<<(16-shift)) // a shift by a scalar would be an SSE instruction, which waits
 	for ; done+18 <= len(s); done += 16 {
 		v := archsimd.LoadInt16x16(s[done+1:])
 		v = v.Add(v).Add(v)
-		l := v.Add(archsimd.LoadInt16x16(s[done:])).Add(all(left)).MulHigh(divide)
-		r := v.Add(archsimd.LoadInt16x16(s[done+2:])).Add(all(right)).MulHigh(divide)
+		l := v.Add(archsimd.LoadInt16x16(s[done:])).Add(addLeft).MulHigh(divide)
+		r := v.Add(archsimd.LoadInt16x16(s[done+2:])).Add(addRight).MulHigh(divide)
 		l.Or(r.ShiftAllLeft(8)).AsUint8x32().Store(dst[2*done:])
 	}
 	archsimd.ClearAVXUpperBits()

@@ -1,74 +1,64 @@
 package libjpeg
 
-import "encoding/binary"
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+)
 
-// reader reads the bits of compressed data up to the next marker. Behind the last bit
-// zeros are read; then n is negative.
+// reader reads the bits of compressed data up to the next marker. Behind the last bit zeros are read.
 type reader struct {
-	data []byte
-	at   int // the next byte for acc
+	data []byte // without stuffed zeros, and padded
+	at   int    // the next byte for acc
 	// acc holds the next n bits from its top. Below them are zeros, or bits that will
 	// be read again.
 	acc uint64
 	n   int
-	end bool // at a marker or the data's end
 	// bad is set by a code that no table has.
 	bad bool
 }
 
-// fill makes sure of 32 bits, if there are as many.
-func (r *reader) fill() {
-	if r.n < 32 {
-		r.acc, r.n = r.filled(r.acc, r.n)
-	}
-}
+// padding is the length of the zeros behind the data. The reader stays in their second half, and is
+// there only if it has read bits of them.
+const padding = 16
 
-// filled is fill for acc and n in variables of the caller's.
-func (r *reader) filled(acc uint64, n int) (uint64, int) {
-	if r.end {
-		return acc, n
-	}
-	if v, ok := r.ahead(); ok {
-		r.at += (63 - n) >> 3
-		return acc | v>>n, n | 56
-	}
-	r.acc, r.n = acc, n
-	r.fillBytes()
-	return r.acc, r.n
-}
-
-// ahead returns the next eight bytes, if they are there and none is 0xff.
-func (r *reader) ahead() (v uint64, ok bool) {
-	if len(r.data)-r.at < 8 {
-		return 0, false
-	}
-	v = binary.BigEndian.Uint64(r.data[r.at:])
-	const low, high = 0x0101010101010101, 0x8080808080808080
-	return v, (^v-low)&v&high == 0
-}
-
-func (r *reader) fillBytes() {
-	r.acc &= ^uint64(0) << (64 - r.n) // the bits below may lie behind a marker
-	for r.n <= 56 {
-		if r.at >= len(r.data) {
-			r.end = true
-			return
+// start begins at the compressed data that file has from at on. It returns where the next marker is.
+func (r *reader) start(file []byte, at int) int {
+	r.data, r.at, r.acc, r.n = slices.Grow(r.data[:0], len(file)-at+padding), 0, 0, 0
+	for {
+		n := bytes.IndexByte(file[at:], 0xff)
+		if n < 0 {
+			n = len(file) - at
 		}
-		b, next := r.data[r.at], r.at+1
-		if b == 0xff {
-			for next < len(r.data) && r.data[next] == 0xff {
-				next++
-			}
-			if next == len(r.data) || r.data[next] != 0 {
-				r.end = true
-				return
-			}
+		r.data = append(r.data, file[at:at+n]...)
+		at += n
+		next := at
+		for next < len(file) && file[next] == 0xff {
 			next++
 		}
-		r.acc |= uint64(b) << (56 - r.n)
-		r.n += 8
-		r.at = next
+		if next == len(file) || file[next] != 0 {
+			r.data = append(r.data, make([]byte, padding)...)
+			return at
+		}
+		r.data = append(r.data, 0xff)
+		at = next + 1
 	}
+}
+
+// short reports whether bits behind the data have been read.
+func (r *reader) short() bool { return 8*r.at-r.n > 8*(len(r.data)-padding) }
+
+// fill makes sure of 32 bits.
+func (r *reader) fill() {
+	if r.n < 32 {
+		r.acc, r.n, r.at = r.filled(r.acc, r.n, r.at)
+	}
+}
+
+// filled is fill for variables of the caller's, of less than 64 bits.
+func (r *reader) filled(acc uint64, n, at int) (uint64, int, int) {
+	acc |= binary.BigEndian.Uint64(r.data[at:]) >> (n & 63)
+	return acc, n | 56, min(at+(63-n)>>3, len(r.data)-padding/2)
 }
 
 // skip takes k bits.
@@ -97,6 +87,3 @@ func (r *reader) value(k int) int32 {
 	}
 	return v
 }
-
-// restart discards the remaining bits and continues at a byte.
-func (r *reader) restart(at int) { r.at, r.acc, r.n, r.end = at, 0, 0, false }

@@ -76,15 +76,17 @@ func (t *table) joinValues(isDC bool) {
 	}
 }
 
-// coefficient reads a code of an AC coefficient and its value (T.81, F.2.2.2).
-func (r *reader) coefficient(t *table) joined {
-	before := r.n
+// coefficient reads a code of a coefficient and its value (T.81, F.2.2).
+func (r *reader) coefficient(t *table, isDC bool) joined {
 	symbol := r.symbol(t)
 	run, size := int(symbol>>4), int(symbol&15)
-	if size == 0 && run < 15 {
+	switch {
+	case isDC && run > 0:
+		r.bad = true
+	case !isDC && size == 0 && run < 15:
 		run = endOfBlock
 	}
-	return join(r.value(size), run, before-r.n)
+	return join(r.value(size), run, 0)
 }
 
 // symbol reads a code. At least 16 bits must have been filled in, if there are as

@@ -1,5 +1,10 @@
 package libjpeg
 
+import (
+	"encoding/binary"
+	"math"
+)
+
 // The constants of Loeffler, Ligtenberg and Moschytz's transform (figure 1 and the
 // rotations written out), as integers of 13 fractional bits.
 const (
@@ -26,34 +31,75 @@ const (
 	half2  = 1 << (shift2 - 1)
 )
 
-// put writes the samples of a dequantised block, at x, y in blocks; filled is false for one that
-// has a constant dc only. It destroys the block.
-func (c *component) put(b *[64]int32, dc int32, filled bool, x, y int) {
-	dst := c.plane.Pix[c.side*(y*c.plane.Stride+x):]
-	if !filled || c.side == 1 {
-		v := sample((dc + 4) >> 3)
-		for i := range c.side {
-			row := dst[i*c.plane.Stride:][:c.side]
-			for j := range row {
-				row[j] = v
-			}
-		}
-		return
+// place is where blocks have the i-th coefficient of the file: rows 0 and 4, 2 and 6, 1 and 3, and 5
+// and 7 are in pairs, so that vectors multiply pairs. Columns 0, 2, 1, 5 come before the others of their pairs.
+var place = func() (p [64]uint8) {
+	at := [8]uint8{0, 2, 1, 6, 4, 3, 5, 7} // the pair, and 4 for its second
+	for k, i := range zigzag {
+		row, column := at[i/8], at[i%8]
+		p[k] = 16*(row&3) + 2*column + row>>2
 	}
-	b[0] = dc
-	switch c.side {
-	case 8:
-		idct(b, dst, c.plane.Stride)
-	case 4:
-		idct4(b, dst, c.plane.Stride)
-	case 2:
-		idct2(b, dst, c.plane.Stride)
+	return p
+}()
+
+// quantise sets the table of quantisation.
+func (c *component) quantise(table *[64]int32) {
+	c.table = table
+	for k, i := range zigzag {
+		c.placed[place[k]] = int16(table[i])
+		c.large = c.large || table[i] > math.MaxInt16
 	}
 }
 
-// idctGeneric writes the inverse DCT of a dequantised block, in natural order, as 8 x 8
+// put writes the samples of a block, at x, y in blocks; filled is false for one that has a constant
+// only.
+func (c *component) put(b *[64]int16, filled bool, x, y int) {
+	dst := c.plane.Pix[c.side*(y*c.plane.Stride+x):]
+	if filled && c.side > 1 {
+		if c.large || !c.vectors(b, dst) {
+			c.scalars(b, dst)
+		}
+		return
+	}
+	v := uint64(sample((int32(b[0])*c.table[0]+4)>>3)) * 0x0101010101010101
+	for i := range c.side {
+		c.store(dst[i*c.plane.Stride:], v)
+	}
+}
+
+// store writes a row of a block.
+func (c *component) store(dst []uint8, row uint64) {
+	switch c.side {
+	case 8:
+		binary.LittleEndian.PutUint64(dst, row)
+	case 4:
+		binary.LittleEndian.PutUint32(dst, uint32(row))
+	case 2:
+		binary.LittleEndian.PutUint16(dst, uint16(row))
+	default:
+		dst[0] = uint8(row)
+	}
+}
+
+// scalars writes the inverse DCT of a block.
+func (c *component) scalars(placed *[64]int16, dst []uint8) {
+	var b [64]int32
+	for k, i := range zigzag {
+		b[i] = int32(placed[place[k]]) * c.table[i]
+	}
+	switch c.side {
+	case 8:
+		idct8(&b, dst, c.plane.Stride)
+	case 4:
+		idct4(&b, dst, c.plane.Stride)
+	case 2:
+		idct2(&b, dst, c.plane.Stride)
+	}
+}
+
+// idct8 writes the inverse DCT of a dequantised block, in natural order, as 8 x 8
 // samples with 128 added, clipped, the rows stride apart. It destroys the block.
-func idctGeneric(b *[64]int32, dst []uint8, stride int) {
+func idct8(b *[64]int32, dst []uint8, stride int) {
 	for x := range 8 {
 		if b[8+x]|b[16+x]|b[24+x]|b[32+x]|b[40+x]|b[48+x]|b[56+x] == 0 {
 			v := (b[x]<<13 + half1) >> shift1
@@ -119,7 +165,7 @@ const (
 	c3624 = 29692
 )
 
-// idct4 is [idct] to 4 x 4 samples.
+// idct4 is [idct8] to 4 x 4 samples.
 func idct4(b *[64]int32, dst []uint8, stride int) {
 	for x := range 8 {
 		if x == 4 {
@@ -144,7 +190,7 @@ func four(v0, v1, v2, v3, v5, v6, v7, half int32) (s0, s1, s2, s3 int32) {
 	return e0 + e2 + o2, e0 - e2 + o0, e0 - e2 - o0, e0 + e2 - o2
 }
 
-// idct2 is [idct] to 2 x 2 samples.
+// idct2 is [idct8] to 2 x 2 samples.
 func idct2(b *[64]int32, dst []uint8, stride int) {
 	for _, x := range [5]int{0, 1, 3, 5, 7} {
 		odd := b[24+x]*-c1272 + b[40+x]*c0850 - b[56+x]*c0720 + b[8+x]*c3624

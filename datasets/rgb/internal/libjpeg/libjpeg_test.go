@@ -35,12 +35,9 @@ func TestInverseDCT(t *testing.T) {
 				block[i] = int32(r.IntN(201) - 100)
 			}
 		}
-		coefficients, again := block, block
-		var got, generic [64]uint8
-		idct(&block, got[:], 8)
-		if idctGeneric(&again, generic[:], 8); got != generic {
-			t.Fatalf("trial %d: the vectors give %d, want %d", trial, got, generic)
-		}
+		coefficients := block
+		var got [64]uint8
+		idct8(&block, got[:], 8)
 		for y := range 8 {
 			for x := range 8 {
 				sum := 128.0
@@ -56,28 +53,43 @@ func TestInverseDCT(t *testing.T) {
 			}
 		}
 	}
-	for range 200 { // also where sums overflow, in damaged files
-		var a, b [64]int32
-		for i := range a {
-			if r.IntN(3) == 0 {
-				a[i] = int32(r.Uint32()) >> r.IntN(32)
-			}
-		}
-		b = a
-		var got, want [64]uint8
-		idct(&a, got[:], 8)
-		if idctGeneric(&b, want[:], 8); got != want {
-			t.Fatalf("the vectors give %d, want %d", got, want)
-		}
-	}
 	for _, dc := range []int32{-2000, -8, 0, 4, 12, 2000} {
 		var byTransform, byFlat [64]uint8
 		block := [64]int32{dc}
-		idct(&block, byTransform[:], 8)
-		(&component{side: 8, plane: Plane{Pix: byFlat[:], Stride: 8}}).put(nil, dc, false, 0, 0)
+		idct8(&block, byTransform[:], 8)
+		(&component{side: 8, table: &[64]int32{1}, plane: Plane{Pix: byFlat[:], Stride: 8}}).put(&[64]int16{int16(dc)}, false, 0, 0)
 		if byTransform != byFlat {
 			t.Errorf("DC %d: flat gives %d, the transform %d", dc, byFlat[0], byTransform[0])
 		}
+	}
+}
+
+// Blocks are transformed alike by vectors and by scalars, also where sums overflow, in damaged files.
+func TestVectors(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	vectors := 0
+	for trial := range 3000 {
+		c := component{side: 2 << (trial % 3), plane: Plane{Stride: 8}}
+		var table [64]int32
+		var b [64]int16
+		for i := range b {
+			table[i] = r.Int32N(1 << (1 + trial/300))
+			if r.IntN(3) == 0 {
+				b[i] = int16(r.Uint32()) >> (4 + r.IntN(12))
+			}
+		}
+		c.quantise(&table)
+		var got, want [64]uint8
+		if c.large || !c.vectors(&b, got[:]) {
+			continue
+		}
+		vectors++
+		if c.scalars(&b, want[:]); got != want {
+			t.Fatalf("trial %d: the vectors give %d, want %d", trial, got, want)
+		}
+	}
+	if hasAVX2 && (vectors < 300 || vectors > 2400) {
+		t.Errorf("%d of 3000 blocks by vectors", vectors)
 	}
 }
 
@@ -132,7 +144,8 @@ func TestBits(t *testing.T) {
 		"in a short run": {0xff, 0x00, 0x12},
 		"in a long run":  append(bytes.Repeat([]byte{0x55}, 7), 0xff, 0x00, 0x12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11),
 	} {
-		r := reader{data: data}
+		var r reader
+		r.start(data, 0)
 		want := bytes.ReplaceAll(data, []byte{0xff, 0x00}, []byte{0xff})
 		for i, w := range want {
 			r.fill()
@@ -142,13 +155,18 @@ func TestBits(t *testing.T) {
 			}
 		}
 	}
-	r := reader{data: []byte{0xab, 0xff, 0xd9}}
+	var r reader
+	if at := r.start([]byte{9, 0xab, 0xff, 0xd9}, 1); at != 2 {
+		t.Errorf("the marker is at %d, want 2", at)
+	}
 	r.fill()
-	if got := r.take(8); got != 0xab {
+	if got := r.take(8); got != 0xab || r.short() {
 		t.Errorf("the byte before a marker is %#x, want 0xab", got)
 	}
-	if r.bit() || !r.end || r.n >= 0 {
-		t.Errorf("behind the last bit: end %v, %d bits left; want zeros and less than none", r.end, r.n)
+	for i := range 300 {
+		if r.bit() || !r.short() {
+			t.Errorf("%d bits behind the last: short %v; want zeros", i, r.short())
+		}
 	}
 }
 

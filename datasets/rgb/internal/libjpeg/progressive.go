@@ -12,16 +12,9 @@ func (c *component) filled(x, y int) *uint64 { return &c.nonzero[y*c.padX+x] }
 
 // transform makes the samples of a progressive component from its coefficients.
 func (c *component) transform() {
-	var block [64]int32
 	for y := range c.by {
 		for x := range c.bx {
-			b, filled := c.at(x, y), *c.filled(x, y)
-			if filled != 0 && c.side > 1 {
-				for k, v := range b {
-					block[k] = int32(v) * c.table[k]
-				}
-			}
-			c.put(&block, int32(b[0])*c.table[0], filled != 0, x, y)
+			c.put(c.at(x, y), *c.filled(x, y) != 0, x, y)
 		}
 	}
 	c.coefficients, c.nonzero = nil, nil
@@ -29,9 +22,15 @@ func (c *component) transform() {
 
 // dcFirst decodes the first bits of a DC coefficient (T.81, G.1.2.1).
 func (s *scan) dcFirst(p *scanComponent, x, y int) {
-	if s.nextDC(p) {
-		p.at(x, y)[0] = int16(p.last << s.low)
+	s.fill()
+	c := p.dc.joined[s.acc>>(64-fastBits)]
+	if c == 0 || c&pending != 0 {
+		c = s.coefficient(p.dc, true)
+	} else {
+		s.skip(c.bits())
 	}
+	p.last += c.value()
+	p.at(x, y)[0] = int16(p.last << s.low)
 }
 
 // dcRefine decodes one more bit of a DC coefficient.
@@ -70,7 +69,7 @@ func (s *scan) acFirst(p *scanComponent, x, y int) {
 			s.bad = true
 			return
 		}
-		b[zigzag[k]] = int16(c.value() << s.low)
+		b[place[k]] = int16(c.value() << s.low)
 		*filled |= 1 << k
 	}
 }
@@ -116,7 +115,7 @@ func (s *scan) acRefine(p *scanComponent, x, y int) {
 				s.bad = true
 				return
 			}
-			b[zigzag[k]] = v
+			b[place[k]] = v
 			*filled |= 1 << k
 		}
 		k++
@@ -129,11 +128,11 @@ func (s *scan) acRefine(p *scanComponent, x, y int) {
 
 // refine reads a bit for each of the filled coefficients from k on, below end.
 func (s *scan) refine(b *[64]int16, filled uint64, k, end int) {
-	acc, n := s.acc, s.n // in registers
+	acc, n, at := s.acc, s.n, s.at // in registers
 	for filled &= 1<<end - 1<<k; filled != 0; filled &= filled - 1 {
-		c := &b[zigzag[bits.TrailingZeros64(filled)&63]&63]
+		c := &b[place[bits.TrailingZeros64(filled)&63]&63]
 		if n < 1 {
-			acc, n = s.filled(acc, n)
+			acc, n, at = s.filled(acc, n, at)
 		}
 		if acc>>63 != 0 && *c&(1<<s.low) == 0 {
 			if *c > 0 {
@@ -144,5 +143,5 @@ func (s *scan) refine(b *[64]int16, filled uint64, k, end int) {
 		}
 		acc, n = acc<<1, n-1
 	}
-	s.acc, s.n = acc, n
+	s.acc, s.n, s.at = acc, n, at
 }

@@ -24,8 +24,8 @@ type scan struct {
 	// first and last coefficient, and the bit above and the lowest of their bits that
 	// the scan brings.
 	first, last, high, low int
-	eobRun                 int32 // blocks that are known to have nothing more
-	block                  [64]int32
+	eobRun                 int32     // blocks that are known to have nothing more
+	block                  [64]int16 // zeros between blocks
 }
 
 // scanComponent is a component in a scan.
@@ -44,10 +44,11 @@ func (d *decoder) scan(b []byte) error {
 	if d.scans++; d.scans > maxScans {
 		return FormatError(fmt.Sprintf("it has more than %d scans", maxScans))
 	}
-	s := scan{reader: reader{data: d.data, at: d.at}}
+	s := scan{reader: reader{data: d.scanned}}
 	if err := d.scanHeader(&s, b); err != nil {
 		return err
 	}
+	d.at = s.start(d.data, d.at)
 	decode, err := d.coding(&s)
 	if err != nil {
 		return err
@@ -84,12 +85,12 @@ func (d *decoder) scan(b []byte) error {
 			if s.bad {
 				return FormatError("a wrong Huffman code")
 			}
-			if s.n < 0 {
+			if s.short() {
 				return errShort
 			}
 		}
 	}
-	d.at = s.at
+	d.scanned = s.data
 	return nil
 }
 
@@ -124,7 +125,8 @@ func (d *decoder) scanHeader(s *scan, b []byte) error {
 			if d.quant[p.quant] == nil {
 				return FormatError(fmt.Sprintf("component %d has no quantisation table", id))
 			}
-			p.seen, p.table = true, *d.quant[p.quant]
+			p.seen = true
+			p.quantise(d.quant[p.quant])
 			d.allocate(p.component)
 		}
 		s.parts = append(s.parts, p)
@@ -168,7 +170,6 @@ func (d *decoder) coding(s *scan) (func(s *scan, p *scanComponent, x, y int), er
 
 // expectRestart continues after the restart marker with number i modulo 8.
 func (d *decoder) expectRestart(s *scan, i int) error {
-	d.at = s.at
 	m, err := d.marker()
 	if err != nil {
 		return err
@@ -176,7 +177,7 @@ func (d *decoder) expectRestart(s *scan, i int) error {
 	if want := uint8(mRST0 + i%8); m != want {
 		return FormatError(fmt.Sprintf("marker 0x%02x where restart marker 0x%02x belongs", m, want))
 	}
-	s.reader.restart(d.at)
+	d.at = s.start(d.data, d.at)
 	s.eobRun = 0
 	for j := range s.parts {
 		s.parts[j].last = 0
@@ -184,46 +185,24 @@ func (d *decoder) expectRestart(s *scan, i int) error {
 	return nil
 }
 
-// nextDC reads the difference of a DC coefficient to the one before.
-func (s *scan) nextDC(p *scanComponent) bool {
-	s.fill()
-	if c := p.dc.joined[s.acc>>(64-fastBits)]; c != 0 && c&pending == 0 {
-		s.skip(c.bits())
-		p.last += c.value()
-		return true
-	}
-	size := s.symbol(p.dc)
-	if size > 15 {
-		s.bad = true
-		return false
-	}
-	p.last += s.value(int(size))
-	return true
-}
-
 // sequential decodes a whole block, and transforms it (T.81, F.2.2).
 func (s *scan) sequential(p *scanComponent, x, y int) {
-	if !s.nextDC(p) {
-		return
-	}
-	dc := int32(int16(p.last)) * p.table[0]
-	filled := false
-	acc, n, codes := s.acc, s.n, &p.ac.joined // in registers
-	for k := 1; k < 64; k++ {
-		if n < 32 { // as filled does, without a call
-			if v, ok := s.ahead(); ok {
-				s.at += (63 - n) >> 3
-				acc, n = acc|v>>(n&63), n|56
-			} else {
-				acc, n = s.filled(acc, n)
-			}
+	acc, n, at, codes := s.acc, s.n, s.at, &p.dc.joined // in registers
+	k := -1
+	for k < 63 {
+		if n < 32 {
+			acc, n, at = s.filled(acc, n, at)
 		}
 		c := codes[acc>>(64-fastBits)]
 		value := c.value()
 		switch {
 		case c == 0:
 			s.acc, s.n = acc, n
-			c = s.coefficient(p.ac)
+			t := p.ac
+			if k < 0 {
+				t = p.dc
+			}
+			c = s.coefficient(t, k < 0)
 			acc, n, value = s.acc, s.n, c.value()
 		case c&pending != 0:
 			acc <<= c & 63
@@ -233,19 +212,19 @@ func (s *scan) sequential(p *scanComponent, x, y int) {
 		default:
 			acc, n = acc<<(c&63), n-c.bits()
 		}
-		if k += c.run(); k > 63 {
-			if value != 0 {
-				s.bad = true
-				return
-			}
+		if k += c.run() + 1; k > 63 {
+			s.bad = s.bad || value != 0
 			break
 		}
-		if !filled {
-			filled, s.block = true, [64]int32{}
-		}
-		at := zigzag[k] & 63
-		s.block[at] = value * p.table[at]
+		s.block[place[k&63]] = int16(value)
+		codes = &p.ac.joined
 	}
-	s.acc, s.n = acc, n
-	p.put(&s.block, dc, filled, x, y)
+	s.acc, s.n, s.at = acc, n, at
+	p.last += int32(s.block[0])
+	s.block[0] = int16(p.last)
+	filled := k != endOfBlock+1
+	p.put(&s.block, filled, x, y)
+	if s.block[0] = 0; filled {
+		s.block = [64]int16{}
+	}
 }

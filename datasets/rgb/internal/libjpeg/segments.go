@@ -38,7 +38,8 @@ type decoder struct {
 	data []byte
 	at   int // the next byte
 
-	scans int // so far
+	scans   int    // so far
+	scanned []byte // data of a scan, for the memory
 
 	width, height int
 	side          int // of the samples of a block of luma: 8 in full
@@ -64,8 +65,11 @@ type component struct {
 	side      int // of the samples of a block: 1, 2, 4 or 8
 	plane     Plane
 	seen      bool
-	table     [64]int32 // of quantisation, as its first scan found it
-	// Of a progressive frame: 64 to a block in natural order, and for each block the bits of the AC
+	// table is that of quantisation, as its first scan found it, and placed the same for vectors.
+	table  *[64]int32
+	placed [64]int16
+	large  bool // numbers in table do not fit placed
+	// Of a progressive frame: 64 to a block, and for each block the bits of the AC
 	// coefficients that are not zero, in the file's order.
 	coefficients []int16
 	nonzero      []uint64
