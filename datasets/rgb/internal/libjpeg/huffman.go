@@ -13,23 +13,32 @@ type table struct {
 	joined [1 << fastBits]joined
 }
 
-// joined is a code with its value: the bits of both in its lowest six, the zeros before the
-// coefficient in the next byte, the value above. With pending there are the bits of the code alone,
-// and the size of the value, which does not fit into fastBits. It is 0 for a longer code.
-type joined uint32
+// joined is a code with its value, and a second one if fastBits have room for it. From the lowest bit
+// on it has: bits of both, [pending], bits of the first; at 16 and 24 how many coefficients the first and
+// the second go forward; at 32 and 48 their values. Without a second, that is 0 coefficients behind
+// the first and has its value.
+type joined uint64
 
-const pending joined = 64
+// pending marks a code alone, of which the value is the size of the one that does not fit into fastBits, or 0
+// for a code longer than fastBits.
+const pending joined = 1 << 6
 
-// endOfBlock is the run of zeros that leads behind any block.
-const endOfBlock = 64
+// endOfBlock is so many coefficients that they lead behind any block.
+const endOfBlock = 128
 
-func join(value int32, run, bits int) joined {
-	return joined(value)<<16 | joined(run)<<8 | joined(bits)
+func join(value int32, steps, bits int) joined {
+	j := joined(bits) | joined(bits)<<8 | joined(steps)<<16 | joined(uint16(value))<<32
+	return j | joined(uint16(value))<<48
 }
 
-func (j joined) bits() int    { return int(j & 63) }
-func (j joined) run() int     { return int(j >> 8 & 127) }
-func (j joined) value() int32 { return int32(j) >> 16 }
+// with is j with a second code.
+func (j joined) with(second joined) joined {
+	return j&(0xffff<<32|0xffff<<8) | (j&63 + second&63) | second>>16&255<<24 | second>>32<<48
+}
+
+func (j joined) bits() int    { return int(j >> 8 & 63) }
+func (j joined) steps() int   { return int(j >> 16 & 255) }
+func (j joined) value() int32 { return int32(int16(j >> 32)) }
 
 // newTable makes the table of a code with counts[l-1] codes of l bits, reporting
 // whether there is room for as many (T.81, annex C).
@@ -60,33 +69,45 @@ func newTable(counts [16]uint8, symbols []byte) (*table, bool) {
 // joinValues fills joined, for DC or AC coefficients.
 func (t *table) joinValues(isDC bool) {
 	for i, f := range t.fast {
-		run, size := int(f.symbol>>4), int(f.symbol&15)
-		if f.length == 0 || isDC && run > 0 {
-			continue
-		}
-		if size == 0 && run < 15 && !isDC {
-			run = endOfBlock
-		}
-		if bits := int(f.length) + size; bits <= fastBits {
+		steps, size := steps(f.symbol, isDC)
+		if f.length == 0 || steps == 0 {
+			t.joined[i] = pending
+		} else if bits := int(f.length) + size; bits <= fastBits {
 			r := reader{acc: uint64(i) << (64 - fastBits + int(f.length)), n: size}
-			t.joined[i] = join(r.value(size), run, bits)
+			t.joined[i] = join(r.value(size), steps, bits)
 		} else {
-			t.joined[i] = join(int32(size), run, int(f.length)) | pending
+			t.joined[i] = join(int32(size), steps, int(f.length)) | pending
+		}
+	}
+	if isDC {
+		return
+	}
+	single := t.joined
+	for i, j := range single {
+		second := single[i<<j.bits()&(1<<fastBits-1)]
+		if j&pending == 0 && j.steps() < endOfBlock && second&pending == 0 && j.bits()+second.bits() <= fastBits {
+			t.joined[i] = j.with(second)
 		}
 	}
 }
 
-// coefficient reads a code of a coefficient and its value (T.81, F.2.2).
-func (r *reader) coefficient(t *table, isDC bool) joined {
-	symbol := r.symbol(t)
-	run, size := int(symbol>>4), int(symbol&15)
+// steps returns how many coefficients a symbol goes forward, 0 if it cannot be, and the size of its value.
+func steps(symbol uint8, isDC bool) (steps, size int) {
+	steps, size = int(symbol>>4)+1, int(symbol&15)
 	switch {
-	case isDC && run > 0:
-		r.bad = true
-	case !isDC && size == 0 && run < 15:
-		run = endOfBlock
+	case isDC && steps > 1:
+		steps = 0
+	case !isDC && size == 0 && steps < 16:
+		steps = endOfBlock
 	}
-	return join(r.value(size), run, 0)
+	return steps, size
+}
+
+// coefficient reads a code of a coefficient and its value (T.81, F.2.2).
+func (r *reader) coefficient(t *table, isDC bool) (value int32, n int) {
+	n, size := steps(r.symbol(t), isDC)
+	r.bad = r.bad || n == 0
+	return r.value(size), n
 }
 
 // symbol reads a code. At least 16 bits must have been filled in, if there are as

@@ -33,7 +33,11 @@ const (
 
 // place is where blocks have the i-th coefficient of the file: rows 0 and 4, 2 and 6, 1 and 3, and 5
 // and 7 are in pairs, so that vectors multiply pairs. Columns 0, 2, 1, 5 come before the others of their pairs.
-var place = func() (p [64]uint8) {
+// Behind the last coefficient it is 64.
+var place = func() (p [256]uint8) {
+	for k := range p {
+		p[k] = 64
+	}
 	at := [8]uint8{0, 2, 1, 6, 4, 3, 5, 7} // the pair, and 4 for its second
 	for k, i := range zigzag {
 		row, column := at[i/8], at[i%8]

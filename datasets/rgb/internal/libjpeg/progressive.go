@@ -24,12 +24,13 @@ func (c *component) transform() {
 func (s *scan) dcFirst(p *scanComponent, x, y int) {
 	s.fill()
 	c := p.dc.joined[s.acc>>(64-fastBits)]
-	if c == 0 || c&pending != 0 {
-		c = s.coefficient(p.dc, true)
+	value := c.value()
+	if c&pending != 0 {
+		value, _ = s.coefficient(p.dc, true)
 	} else {
 		s.skip(c.bits())
 	}
-	p.last += c.value()
+	p.last += value
 	p.at(x, y)[0] = int16(p.last << s.low)
 }
 
@@ -50,7 +51,8 @@ func (s *scan) acFirst(p *scanComponent, x, y int) {
 	for k := s.first; k <= s.last; k++ {
 		s.fill()
 		c := p.ac.joined[s.acc>>(64-fastBits)]
-		if c.value() != 0 && c&pending == 0 {
+		value, steps := c.value(), c.steps()
+		if value != 0 && c&pending == 0 {
 			s.skip(c.bits())
 		} else {
 			symbol := s.symbol(p.ac)
@@ -59,17 +61,17 @@ func (s *scan) acFirst(p *scanComponent, x, y int) {
 				s.eobRun = 1<<run - 1 + s.take(run)
 				return
 			}
-			c = join(s.value(size), run, 0)
+			value, steps = s.value(size), run+1
 			if size == 0 {
 				k += run
 				continue
 			}
 		}
-		if k += c.run(); k > 63 {
+		if k += steps - 1; k > 63 {
 			s.bad = true
 			return
 		}
-		b[place[k]] = int16(c.value() << s.low)
+		b[place[k]] = int16(value << s.low)
 		*filled |= 1 << k
 	}
 }
@@ -83,9 +85,9 @@ func (s *scan) acRefine(p *scanComponent, x, y int) {
 		s.fill()
 		var run int
 		var v int16
-		if c := p.ac.joined[s.acc>>(64-fastBits)]; c != 0 && c&pending == 0 && c.run() < endOfBlock && uint32(c.value()+1) <= 2 {
+		if c := p.ac.joined[s.acc>>(64-fastBits)]; c&pending == 0 && c.steps() < endOfBlock && uint32(c.value()+1) <= 2 {
 			s.skip(c.bits())
-			run, v = c.run(), int16(c.value()<<s.low)
+			run, v = c.steps()-1, int16(c.value()<<s.low)
 		} else {
 			symbol := s.symbol(p.ac)
 			run = int(symbol >> 4)

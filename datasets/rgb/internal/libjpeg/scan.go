@@ -24,8 +24,9 @@ type scan struct {
 	// first and last coefficient, and the bit above and the lowest of their bits that
 	// the scan brings.
 	first, last, high, low int
-	eobRun                 int32     // blocks that are known to have nothing more
-	block                  [64]int16 // zeros between blocks
+	eobRun                 int32 // blocks that are known to have nothing more
+	// block has zeros between blocks. What is behind 64 is of no use.
+	block [256]int16
 }
 
 // scanComponent is a component in a scan.
@@ -194,37 +195,50 @@ func (s *scan) sequential(p *scanComponent, x, y int) {
 			acc, n, at = s.filled(acc, n, at)
 		}
 		c := codes[acc>>(64-fastBits)]
-		value := c.value()
-		switch {
-		case c == 0:
-			s.acc, s.n = acc, n
-			t := p.ac
-			if k < 0 {
-				t = p.dc
+		value, steps := c.value(), c.steps()
+		if c&pending == 0 {
+			first := k + steps
+			k = first + int(c>>24&255)
+			s.block[place[uint8(first)]], s.block[place[uint8(k)]] = int16(value), int16(c>>48)
+			if k > 63 {
+				last, bits := int16(c>>48), int(c&63)
+				if first >= 63 { // a second code is the next block's
+					k, last, bits = first, int16(value), c.bits()
+				}
+				acc, n = acc<<(bits&63), n-bits
+				s.bad = s.bad || k > 63 && last != 0
+				break
 			}
-			c = s.coefficient(t, k < 0)
-			acc, n, value = s.acc, s.n, c.value()
-		case c&pending != 0:
-			acc <<= c & 63
-			size := value & 15 // at least 1
-			value = int32(acc>>(64-size)) + (int32(acc>>63)-1)&(1-1<<size)
-			acc, n = acc<<size, n-c.bits()-int(size)
-		default:
-			acc, n = acc<<(c&63), n-c.bits()
+			acc, n = acc<<(c&63), n-int(c&63)
+		} else {
+			if value == 0 {
+				s.acc, s.n = acc, n
+				if k < 0 {
+					value, steps = s.coefficient(p.dc, true)
+				} else {
+					value, steps = s.coefficient(p.ac, false)
+				}
+				acc, n = s.acc, s.n
+			} else {
+				acc <<= c & 63
+				size := value & 15
+				value = int32(acc>>(64-size)) + (int32(acc>>63)-1)&(1-1<<size)
+				acc, n = acc<<size, n-int(c&63)-int(size)
+			}
+			if k += steps; k > 63 {
+				s.bad = s.bad || value != 0
+				break
+			}
+			s.block[place[uint8(k)]] = int16(value)
 		}
-		if k += c.run() + 1; k > 63 {
-			s.bad = s.bad || value != 0
-			break
-		}
-		s.block[place[k&63]] = int16(value)
 		codes = &p.ac.joined
 	}
 	s.acc, s.n, s.at = acc, n, at
 	p.last += int32(s.block[0])
 	s.block[0] = int16(p.last)
-	filled := k != endOfBlock+1
-	p.put(&s.block, filled, x, y)
-	if s.block[0] = 0; filled {
-		s.block = [64]int16{}
+	block, filled := (*[64]int16)(s.block[:]), k != endOfBlock
+	p.put(block, filled, x, y)
+	if block[0] = 0; filled {
+		*block = [64]int16{}
 	}
 }
