@@ -11,12 +11,18 @@ import (
 
 // jpegConfig returns the size in the frame header.
 func jpegConfig(r io.Reader) (image.Config, error) {
-	data, err := io.ReadAll(r)
-	if err != nil {
-		return image.Config{}, err
+	var data []byte
+	for {
+		more, err := io.ReadAll(io.LimitReader(r, int64(max(1<<16, len(data))))) // most files need no more than the first
+		if err != nil {
+			return image.Config{}, err
+		}
+		data = append(data, more...)
+		w, h, err := libjpeg.Size(data)
+		if err == nil || len(more) == 0 {
+			return image.Config{ColorModel: color.YCbCrModel, Width: w, Height: h}, err
+		}
 	}
-	w, h, err := libjpeg.Size(data)
-	return image.Config{ColorModel: color.YCbCrModel, Width: w, Height: h}, err
 }
 
 // decodeJPEG decodes a JPEG as libjpeg and Pillow do.
