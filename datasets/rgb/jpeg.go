@@ -32,42 +32,51 @@ func decodeJPEG(ctx context.Context, data []byte, _ *Facts) (*Image, error) {
 
 // shrinkJPEG is decodeJPEG with sides of 1/shrink: 1, 2, 4 or 8.
 func shrinkJPEG(ctx context.Context, data []byte, shrink int) (*Image, error) {
-	p, err := libjpeg.Decode(ctx, data, shrink)
+	var dst *Image
+	var channels []channel
+	err := libjpeg.Decode(ctx, data, shrink, func(p *libjpeg.Picture, from, to int) {
+		if from == 0 {
+			dst, channels = New(p.Width, p.Height), make([]channel, len(p.Planes))
+			for i, c := range p.Planes {
+				channels[i] = newChannel(plane{pix: c.Pix, stride: c.Stride, width: c.Width, height: c.Height, rows: c.Rows}, upsampler{c.H, c.V})
+				channels[i].repeats = !p.Smooth
+			}
+		}
+		for y := from; y < to; y++ {
+			convert(dst.Pix[3*dst.Width*y:][:3*dst.Width], p.Colours, y, channels)
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
-	dst := New(p.Width, p.Height)
-	channels := make([]channel, len(p.Planes))
-	for i, from := range p.Planes {
-		channels[i] = newChannel(plane{pix: from.Pix, stride: from.Stride, width: from.Width, height: from.Height}, upsampler{from.H, from.V})
-		channels[i].repeats = !p.Smooth
-	}
-	var rows [4][]uint8
-	eachRow(dst, func(y int, row []uint8) {
-		for i := range channels {
-			rows[i] = channels[i].row(y)
-		}
-		switch p.Colours {
-		case libjpeg.Grey:
-			for x, v := range rows[0][:dst.Width] {
-				row[3*x], row[3*x+1], row[3*x+2] = v, v, v
-			}
-		case libjpeg.RGB:
-			interleave(row, rows[0], rows[1], rows[2])
-		case libjpeg.YCbCr:
-			fromChroma(row, rows[0], rows[1], rows[2])
-		case libjpeg.CMYK:
-			interleave(row, rows[0], rows[1], rows[2])
-			for i, v := range row {
-				row[i] = 255 - v
-			}
-			ink(row, rows[3])
-		case libjpeg.YCCK: // the complement of the colours is inverted ink, too
-			fromChroma(row, rows[0], rows[1], rows[2])
-			ink(row, rows[3])
-		}
-	})
 	return dst, nil
+}
+
+// convert makes row y of a picture from its channels.
+func convert(row []uint8, colours libjpeg.Colours, y int, channels []channel) {
+	var rows [4][]uint8
+	for i := range channels {
+		rows[i] = channels[i].row(y)
+	}
+	switch colours {
+	case libjpeg.Grey:
+		for x, v := range rows[0][:len(row)/3] {
+			row[3*x], row[3*x+1], row[3*x+2] = v, v, v
+		}
+	case libjpeg.RGB:
+		interleave(row, rows[0], rows[1], rows[2])
+	case libjpeg.YCbCr:
+		fromChroma(row, rows[0], rows[1], rows[2])
+	case libjpeg.CMYK:
+		interleave(row, rows[0], rows[1], rows[2])
+		for i, v := range row {
+			row[i] = 255 - v
+		}
+		ink(row, rows[3])
+	case libjpeg.YCCK: // the complement of the colours is inverted ink, too
+		fromChroma(row, rows[0], rows[1], rows[2])
+		ink(row, rows[3])
+	}
 }
 
 // interleave writes three rows of channels as a row of pixels.

@@ -10,6 +10,7 @@ func fromYCbCr(dst *Image, src *image.YCbCr) {
 	chroma := func(pix []uint8) channel {
 		p := plane{pix: pix[src.COffset(b.Min.X, b.Min.Y):], stride: src.CStride}
 		p.width, p.height = up.planeSize(dst.Width, dst.Height)
+		p.rows = p.height
 		return newChannel(p, up)
 	}
 	cb, cr := chroma(src.Cb), chroma(src.Cr)
@@ -53,10 +54,11 @@ func clamp(v int32) uint8 { return uint8(max(0, min(255, v))) }
 type plane struct {
 	pix                   []uint8
 	stride, width, height int
+	rows                  int // of pix, one after another
 }
 
 func (p plane) row(y int) []uint8 {
-	y = max(0, min(p.height-1, y))
+	y = max(0, min(p.height-1, y)) % p.rows
 	return p.pix[y*p.stride:][:p.width]
 }
 

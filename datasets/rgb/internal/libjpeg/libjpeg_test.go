@@ -205,7 +205,8 @@ func TestDecode(t *testing.T) {
 		if w != width || h != height {
 			t.Errorf("the size is %d x %d, want %d x %d", w, h, width, height)
 		}
-		p := fatal.Get(Decode(context.Background(), data, 1))(t)
+		var p *Picture
+		fatal.If(t, Decode(context.Background(), data, 1, func(all *Picture, _, _ int) { p = all }))
 		want := fatal.Get(jpeg.Decode(bytes.NewReader(data)))(t)
 		if grey {
 			if p.Colours != Grey || len(p.Planes) != 1 {
@@ -253,22 +254,22 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 	var format FormatError
 	var unsupported UnsupportedError
-	if _, err := Decode(t.Context(), whole[:len(whole)/2], 1); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if err := Decode(t.Context(), whole[:len(whole)/2], 1, nil); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("half a picture: %v", err)
 	}
-	if _, err := Decode(t.Context(), []byte("GIF89a"), 1); !errors.As(err, &format) && !errors.Is(err, io.ErrUnexpectedEOF) {
+	if err := Decode(t.Context(), []byte("GIF89a"), 1, nil); !errors.As(err, &format) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("a GIF: %v", err)
 	}
-	if _, err := Decode(t.Context(), changed(frame+1, 0xc9), 1); !errors.As(err, &unsupported) {
+	if err := Decode(t.Context(), changed(frame+1, 0xc9), 1, nil); !errors.As(err, &unsupported) {
 		t.Errorf("arithmetic coding: %v", err)
 	}
-	if _, err := Decode(t.Context(), changed(frame+4, 12), 1); !errors.As(err, &unsupported) {
+	if err := Decode(t.Context(), changed(frame+4, 12), 1, nil); !errors.As(err, &unsupported) {
 		t.Errorf("12 bits: %v", err)
 	}
 	stopped, stop := context.WithCancelCause(t.Context())
 	enough := errors.New("enough")
 	stop(enough)
-	if _, err := Decode(stopped, encoded(t, 600, 600, false), 1); !errors.Is(err, enough) {
+	if err := Decode(stopped, encoded(t, 600, 600, false), 1, nil); !errors.Is(err, enough) {
 		t.Errorf("a picture that nobody waits for: %v", err)
 	}
 }

@@ -19,10 +19,10 @@ type Picture struct {
 	Planes []Plane
 }
 
-// Plane is one component. Row y is Pix[y*Stride:][:Width].
+// Plane is one component. Row y is Pix[y%Rows*Stride:][:Width].
 type Plane struct {
-	Pix                   []uint8
-	Stride, Width, Height int
+	Pix                         []uint8
+	Stride, Width, Height, Rows int
 	// H and V are the horizontal and vertical numbers of pixels a sample: 2 and 2 for chroma in
 	// 4:2:0.
 	H, V int
@@ -71,26 +71,56 @@ func Baseline(data []byte) bool {
 
 // Decode decodes the first image in data, with sides of 1/shrink, rounded up; shrink is 1, 2, 4
 // or 8. It equals the full size, or libjpeg's output with scale_denom = shrink (jidctred.c), which
-// Pillow's draft mode has. The error is a FormatError or an UnsupportedError, or
-// wraps io.ErrUnexpectedEOF if the data ends before the end marker.
+// Pillow's draft mode has. It calls rows for parts of the picture: rows from one to below another, again
+// from 0 if a second scan has all. Then the planes have these rows and their neighbours. The error is a
+// FormatError or an UnsupportedError, or wraps io.ErrUnexpectedEOF if the data ends before the end marker.
 //
 // Memory is allocated for the size in the frame header, so check Size first for untrusted data.
 // When ctx is done, decoding stops with its cause.
-func Decode(ctx context.Context, data []byte, shrink int) (*Picture, error) {
-	d := decoder{ctx: ctx, data: data, side: 8 / shrink}
+func Decode(ctx context.Context, data []byte, shrink int, rows func(p *Picture, from, to int)) error {
+	d := decoder{ctx: ctx, data: data, side: 8 / shrink, rows: rows}
 	if err := d.segments(false); err != nil {
-		return nil, err
+		return err
 	}
-	p := &Picture{Width: ceil(d.width, shrink), Height: ceil(d.height, shrink), Smooth: d.side > 1, Colours: d.colours()}
-	for i := range d.components {
-		c := &d.components[i]
+	for _, c := range d.components {
 		if !c.seen {
-			return nil, FormatError(fmt.Sprintf("component %d has no scan", c.id))
+			return FormatError(fmt.Sprintf("component %d has no scan", c.id))
 		}
-		if d.progressive {
-			c.transform()
-		}
-		p.Planes = append(p.Planes, c.plane)
 	}
-	return p, nil
+	switch {
+	case d.progressive:
+		for my := range d.mcusY {
+			for i := range d.components {
+				d.components[i].transform(my)
+			}
+			d.ready(my)
+		}
+	case !d.streams:
+		d.ready(d.mcusY - 1)
+	}
+	return nil
+}
+
+// ready calls rows after row my of MCUs.
+func (d *decoder) ready(my int) {
+	if d.picture == nil || my == 0 {
+		n := 8 / d.side
+		d.picture = &Picture{Width: ceil(d.width, n), Height: ceil(d.height, n), Smooth: d.side > 1, Colours: d.colours()}
+		for _, c := range d.components {
+			d.picture.Planes = append(d.picture.Planes, c.plane)
+		}
+		d.given = 0
+	}
+	to := d.picture.Height
+	if my < d.mcusY-1 {
+		to = (my + 1) * d.side * d.maxV
+		for _, p := range d.picture.Planes {
+			if p.V > 1 { // the last ones depend on the next row of samples
+				to = (my+1)*d.side*d.maxV - 2
+				break
+			}
+		}
+	}
+	d.rows(d.picture, d.given, to)
+	d.given = to
 }

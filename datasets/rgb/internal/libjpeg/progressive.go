@@ -10,14 +10,14 @@ func (c *component) at(x, y int) *[64]int16 {
 // filled returns the bits of a block's AC coefficients that are not zero, in the file's order.
 func (c *component) filled(x, y int) *uint64 { return &c.nonzero[y*c.padX+x] }
 
-// transform makes the samples of a progressive component from its coefficients.
-func (c *component) transform() {
-	for y := range c.by {
+// transform makes the samples of a progressive component's MCUs in row my from its coefficients.
+func (c *component) transform(my int) {
+	for v := range min(c.v, c.by-my*c.v) {
 		for x := range c.bx {
-			c.put(c.at(x, y), *c.filled(x, y) != 0, x, y)
+			y := my*c.v + v
+			c.put(c.at(x, y), *c.filled(x, y) != 0, x, my%2*c.v+v)
 		}
 	}
-	c.coefficients, c.nonzero = nil, nil
 }
 
 // dcFirst decodes the first bits of a DC coefficient (T.81, G.1.2.1).

@@ -71,15 +71,19 @@ func (d *decoder) scan(b []byte) error {
 				}
 			}
 			mcu++
+			row := my
+			if d.streams && !d.progressive {
+				row %= 2
+			}
 			for i := range s.parts {
 				p := &s.parts[i]
 				if alone {
-					decode(&s, p, mx, my)
+					decode(&s, p, mx, row)
 					continue
 				}
 				for v := range p.v {
 					for h := range p.h {
-						decode(&s, p, mx*p.h+h, my*p.v+v)
+						decode(&s, p, mx*p.h+h, row*p.v+v)
 					}
 				}
 			}
@@ -89,6 +93,9 @@ func (d *decoder) scan(b []byte) error {
 			if s.short() {
 				return errShort
 			}
+		}
+		if d.streams && !d.progressive {
+			d.ready(my)
 		}
 	}
 	d.scanned = s.data
@@ -103,6 +110,12 @@ func (d *decoder) scanHeader(s *scan, b []byte) error {
 		return FormatError("a scan header has a wrong length")
 	}
 	n := int(b[0])
+	whole := n == len(d.components) && (n > 1 || d.components[0].v == 1)
+	if d.scans == 1 {
+		d.streams = d.progressive || whole
+	} else if d.streams && !d.progressive && !whole {
+		return FormatError("a scan of some components after one of all")
+	}
 	for i := range n {
 		id, dc, ac := b[1+2*i], b[2+2*i]>>4, b[2+2*i]&15
 		if dc > 3 || ac > 3 {

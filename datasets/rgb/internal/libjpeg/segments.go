@@ -38,6 +38,11 @@ type decoder struct {
 	data []byte
 	at   int // the next byte
 
+	rows    func(p *Picture, from, to int)
+	picture *Picture
+	given   int  // rows of it
+	streams bool // planes have the rows of two rows of MCUs only
+
 	scans   int    // so far
 	scanned []byte // data of a scan, for the memory
 
@@ -234,7 +239,11 @@ func (d *decoder) frame(b []byte) error {
 // several scans.
 func (d *decoder) allocate(c *component) {
 	blocks := c.padX * d.mcusY * c.v
-	c.plane.Pix = make([]uint8, c.side*c.side*blocks)
+	c.plane.Rows = c.side * c.v * d.mcusY
+	if d.streams {
+		c.plane.Rows = c.side * c.v * min(d.mcusY, 2)
+	}
+	c.plane.Pix = make([]uint8, c.plane.Stride*c.plane.Rows)
 	if d.progressive {
 		c.coefficients, c.nonzero = make([]int16, 64*blocks), make([]uint64, blocks)
 	}
