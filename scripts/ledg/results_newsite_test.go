@@ -20,7 +20,7 @@ var (
 	newSiteBudgets    = []string{"21", "1%", "5%", "20%"}
 	newSiteTargets    = []string{"art_painting", "cartoon", "photo", "sketch"}
 	newSiteSelections = []struct{ record, row string }{
-		{"maxherding 35", "MaxHerding, 35"}, {"random 35", "random, 35"},
+		{"maxherding 35", "MaxHerding, 35"},
 	}
 )
 
