@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/csv"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -167,14 +168,15 @@ func finetuneFigure(t *testing.T) *plots.Grid {
 	return overTargets(t, g, groups)
 }
 
-// speedFigure draws the first table of speed.md, which has no record.
+// speedFigure draws the first three rows of speed.md's first table, which has no record.
 func speedFigure(t *testing.T) *plots.Grid {
 	var groups groupsOf
 	var ranges []plot.Plotter
-	for _, r := range tableOf(t, "speed.md", "network") {
-		ratio, _, _ := strings.Cut(r[3], " ")
-		groups.add(r[0], "ledg in pure Go", numeral(t, ratio))
-		low, high, _ := strings.Cut(strings.Trim(strings.TrimPrefix(r[3], ratio), " ()"), " to ")
+	for _, r := range tableOf(t, "speed.md", "network, width, px")[:3] {
+		ratio, spread, _ := strings.Cut(r[2], " ")
+		name := strings.Split(r[0], ", ")
+		groups.add(fmt.Sprintf("%s, width %s, %s px", name[0], name[1], name[2]), "ledg in pure Go", numeral(t, ratio))
+		low, high, _ := strings.Cut(strings.Trim(spread, "()"), " to ")
 		ranges = append(ranges, interval{float64(len(ranges)), numeral(t, low), numeral(t, high)})
 	}
 	g := dotsOf(t, plots.DotsData{Title: "A training step on two cores", Groups: groups, References: []plots.Reference{{Name: "PyTorch", Y: 1}}, ValueLabel: "Speed / PyTorch's"},

@@ -20,7 +20,7 @@ var (
 	newSiteBudgets    = []string{"21", "1%", "5%", "20%"}
 	newSiteTargets    = []string{"art_painting", "cartoon", "photo", "sketch"}
 	newSiteSelections = []struct{ record, row string }{
-		{"maxherding 35", "MaxHerding, 35"},
+		{"maxherding 35", "MaxHerding, 35"}, {"random 35", "random, 35"},
 	}
 )
 
@@ -56,12 +56,12 @@ func (g siteGains) over(t *testing.T, selection, budget, target string) result.S
 	return over
 }
 
-// The table of gains on a new domain is what its records say: means over seeds on each target,
+// The table of gains on a new domain by MaxHerding is what its records say: means over seeds on each target,
 // then the mean and its interval over targets.
 func TestNewSiteTable(t *testing.T) {
 	page := fatal.Get(os.ReadFile(filepath.Join(resultsDir, "new-site.md")))(t)
 	gains := newSiteGains(t)
-	for _, selection := range newSiteSelections {
+	for _, selection := range newSiteSelections[:1] {
 		for _, budget := range newSiteBudgets {
 			row := "| " + selection.row + " | " + budget + " |"
 			var means []float64
