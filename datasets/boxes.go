@@ -298,7 +298,7 @@ type itemIndex struct {
 
 // newItemIndex returns nil if no ID is of a box.
 func newItemIndex(ids []string) *itemIndex {
-	if !anyBox(ids) {
+	if !slices.ContainsFunc(ids, func(id string) bool { return rgb.FilePath(id) != id }) {
 		return nil
 	}
 	x := &itemIndex{at: make(map[string]int)}
@@ -312,11 +312,6 @@ func newItemIndex(ids []string) *itemIndex {
 		x.items[k] = append(x.items[k], id)
 	}
 	return x
-}
-
-// anyBox reports whether an ID is of a box.
-func anyBox(ids []string) bool {
-	return slices.ContainsFunc(ids, func(id string) bool { return rgb.FilePath(id) != id })
 }
 
 // spread gives the labels of images to their boxes: a label that names a box is of it, one that names

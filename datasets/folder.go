@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"path"
@@ -310,10 +311,7 @@ func (d *Dataset) number(list []named, perClass map[string]int, opts Options) ([
 	for i, e := range list {
 		k, ok := numbers[e.class]
 		if !ok {
-			where := e.where
-			if where == "" {
-				where = path.Dir(e.ID)
-			}
+			where := cmp.Or(e.where, path.Dir(e.ID))
 			return nil, fmt.Errorf("%s: class %q is not one of the %s: %s", where, e.class, plural(len(d.Classes), "class"), firstFew(d.Classes))
 		}
 		entries[i] = entry{Example: e.Example, class: k}

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -110,9 +111,7 @@ func (l *layout) of(id string) (site, class, split, why string, ok bool) {
 		}
 	}
 	if l.site == nil {
-		if site == "" {
-			site = oneDomain
-		}
+		site = cmp.Or(site, oneDomain)
 		return site, class, split, "", true
 	}
 	m = l.site.FindStringSubmatch(id)

@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -45,12 +46,8 @@ func Budget(t Theme, d BudgetData) (*Grid, error) {
 			return nil, err
 		}
 	}
-	if d.XLabel == "" {
-		d.XLabel = "Labelled images (%)"
-	}
-	if d.ValueLabel == "" {
-		d.ValueLabel = accuracyLabel
-	}
+	d.XLabel = cmp.Or(d.XLabel, "Labelled images (%)")
+	d.ValueLabel = cmp.Or(d.ValueLabel, accuracyLabel)
 	targets, references := slices.Clone(d.Targets), slices.Clone(d.References)
 	note := ""
 	if len(targets) > 1 {

@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"image"
@@ -52,9 +53,7 @@ func ContactSheet(t Theme, d ContactData) (*Grid, error) {
 	if len(d.Tiles) == 0 {
 		return nil, errors.New("plots: a contact sheet without images")
 	}
-	if d.Columns == 0 {
-		d.Columns = 8
-	}
+	d.Columns = cmp.Or(d.Columns, 8)
 	if d.Columns < 1 {
 		return nil, fmt.Errorf("plots: a contact sheet of %d columns", d.Columns)
 	}

@@ -144,7 +144,7 @@ func (l *looks) meet(curves []Curve) {
 		}
 	}
 	for _, c := range curves {
-		if i := l.baseOf(c.title()); i >= 0 && !l.taken(i) {
+		if i := l.baseOf(c.title()); i >= 0 && !slices.Contains(slices.Collect(maps.Values(l.places)), i) {
 			l.take(c.title(), i)
 		}
 	}
@@ -153,15 +153,6 @@ func (l *looks) meet(curves []Curve) {
 			l.take(c.Title, l.nearest(l.placeOf(c.Title)))
 		}
 	}
-}
-
-func (l *looks) taken(place int) bool {
-	for _, p := range l.places {
-		if p == place {
-			return true
-		}
-	}
-	return false
 }
 
 // nearest returns the first place, from one on, whose colour is unused and not kept for others, or

@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -34,9 +35,7 @@ func Dots(t Theme, d DotsData) (*Grid, error) {
 	if len(d.Groups) == 0 {
 		return nil, fmt.Errorf("plots: dots without groups")
 	}
-	if d.ValueLabel == "" {
-		d.ValueLabel = accuracyLabel
-	}
+	d.ValueLabel = cmp.Or(d.ValueLabel, accuracyLabel)
 	p := t.NewPlot("", Symbols(d.ValueLabel))
 	p.Add(gridLines{t.Faint})
 	if err := checkReferences(d.References); err != nil {

@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"math"
@@ -196,9 +197,7 @@ func (s scatter) setRanges(p *plot.Plot) (aspect float64) {
 	}
 	x, y := 0.54*(hi[0]-lo[0]), 0.54*(hi[1]-lo[1])
 	x = max(x, y/tallest)
-	if x == 0 {
-		x = 1
-	}
+	x = cmp.Or(x, 1)
 	y = max(y, flattest*x)
 	p.X.Min, p.X.Max = (lo[0]+hi[0])/2-x, (lo[0]+hi[0])/2+x
 	p.Y.Min, p.Y.Max = (lo[1]+hi[1])/2-y, (lo[1]+hi[1])/2+y

@@ -2,6 +2,7 @@ package plots
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -53,10 +54,7 @@ func (t Theme) WithFontSize(points float64) Theme {
 func (t Theme) face(size vg.Length) font.Font {
 	switch t.Family {
 	case "", "Sans", "Serif", "Mono":
-		variant := font.Variant(t.Family)
-		if variant == "" {
-			variant = "Sans"
-		}
+		variant := cmp.Or(font.Variant(t.Family), "Sans")
 		return font.Font{Typeface: "Liberation", Variant: variant, Size: size}
 	}
 	return font.Font{Typeface: font.Typeface(t.Family), Size: size}

@@ -78,10 +78,7 @@ func (c *svgText) WriteTo(w io.Writer) (int64, error) {
 			weight = "bold"
 		}
 		style += fmt.Sprintf("@font-face{font-family:'%s';font-weight:%s;src:url(data:font/woff;base64,%s)}\n", f.family, weight, base64.StdEncoding.EncodeToString(woff(data)))
-		fallback := alike[f.family]
-		if fallback == "" {
-			fallback = "sans-serif"
-		}
+		fallback := cmp.Or(alike[f.family], "sans-serif")
 		svg = strings.ReplaceAll(svg, "font-family:"+f.family+";", fmt.Sprintf("font-family:'%s', %s;", f.family, fallback))
 	}
 	parts := strings.Split(svg, "<text ")

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strings"
@@ -152,9 +153,7 @@ func (s *Spec) Put(name string, value any) error {
 		}
 		if path == "exploration.strategy" || path == "generalization.objective" {
 			method, _ := set["method"].(string)
-			if method == "" {
-				method = s.Method
-			}
+			method = cmp.Or(method, s.Method)
 			if strategy, objective, ok := SplitMethod(method); ok && method != "" {
 				delete(set, "method")
 				s.Method, set["exploration.strategy"], set["generalization.objective"] = "", strategy, objective

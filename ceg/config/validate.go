@@ -185,10 +185,7 @@ func (c Config) checkData(info datasets.Info) error {
 	case info.Vectors && c.Data.Views > 0:
 		return conflict("data.views", c.Data.Views, "data.dataset", name, "its views are computed already")
 	case c.Data.Views > 0 && (c.Network.Freeze == "" || c.Network.Freeze == FreezeNorm):
-		freeze := c.Network.Freeze
-		if freeze == "" {
-			freeze = "none"
-		}
+		freeze := cmp.Or(c.Network.Freeze, "none")
 		return conflict("data.views", c.Data.Views, "network.freeze", freeze, "no part of the network at its beginning stays as it is: freeze head, or a number of its first stages")
 	case info.Vectors && c.Network.HeadEpochs > 0:
 		return conflict("network.head_epochs", c.Network.HeadEpochs, "data.dataset", name, "its features come from a network that does not learn already")

@@ -97,12 +97,10 @@ func (p Plugin) cudaDataDir() string {
 // hasNVIDIA reports whether this machine shows an NVIDIA GPU: a device node of its driver, or of WSL's. Below root,
 // which is "" except in tests.
 func hasNVIDIA(root string) bool {
-	for _, pattern := range []string{"/dev/nvidia[0-9]*", "/dev/nvidiactl", "/dev/dxg"} {
-		if found, _ := filepath.Glob(root + pattern); len(found) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"/dev/nvidia[0-9]*", "/dev/nvidiactl", "/dev/dxg"}, func(pattern string) bool {
+		found, _ := filepath.Glob(root + pattern)
+		return len(found) > 0
+	})
 }
 
 // nameGPUs adds names and memory from nvidia-smi to the CUDA devices, if it is installed and the

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -133,9 +134,7 @@ func (s search) runtimes() (found []Plugin) {
 		found = append(found, p)
 	}
 	pattern := map[string]string{"darwin": "libonnxruntime.*.dylib", "windows": "onnxruntime.dll"}[runtime.GOOS]
-	if pattern == "" {
-		pattern = "libonnxruntime.so.*"
-	}
+	pattern = cmp.Or(pattern, "libonnxruntime.so.*")
 	for _, site := range s.sitePackages() {
 		files, _ := filepath.Glob(filepath.Join(site, "onnxruntime", "capi", pattern))
 		slices.Sort(files)

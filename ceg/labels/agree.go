@@ -1,6 +1,7 @@
 package labels
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -53,16 +54,10 @@ type Disagreement struct {
 func (d Disagreement) String() string {
 	var list []string
 	for _, o := range d.Opinions {
-		what := o.Class
-		if what == "" {
-			what = string(o.Kind)
-		}
+		what := cmp.Or(o.Class, string(o.Kind))
 		list = append(list, o.By+" says "+what)
 	}
-	settled := d.Settled.Class
-	if settled == "" {
-		settled = d.Settled.Status.String()
-	}
+	settled := cmp.Or(d.Settled.Class, d.Settled.Status.String())
 	return d.ID + ": " + strings.Join(list, ", ") + "; it is " + settled
 }
 

@@ -29,8 +29,6 @@ type names struct {
 	number map[string]int32
 }
 
-func newNames() names { return names{[]string{""}, map[string]int32{"": 0}} }
-
 func (n *names) of(s string) int32 {
 	k, ok := n.number[s]
 	if !ok {

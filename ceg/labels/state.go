@@ -86,7 +86,7 @@ type cell struct {
 
 // newState returns the fold over no events.
 func newState(classes []string, o Options) *State {
-	s := &State{rule: o.Rule, domain: o.Domain, index: make(map[string]int32), names: newNames(),
+	s := &State{rule: o.Rule, domain: o.Domain, index: make(map[string]int32), names: names{[]string{""}, map[string]int32{"": 0}},
 		infos: make(map[int32]*QueryInfo), cells: make(map[cell]int), later: make(map[int32]bool), stacks: make(map[int32]*stack)}
 	for _, status := range []Status{IsUnsure, IsSkipped, IsBad, IsDisputed, IsNone} {
 		s.special[status] = make(map[int32]bool)

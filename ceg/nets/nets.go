@@ -14,6 +14,7 @@
 package nets
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/gomlx/gomlx/core/graph"
@@ -145,12 +146,8 @@ type Norm struct {
 
 // OrDefault returns n with zeros replaced by PyTorch's constants.
 func (n Norm) OrDefault() Norm {
-	if n.Eps == 0 {
-		n.Eps = 1e-5
-	}
-	if n.Momentum == 0 {
-		n.Momentum = 0.1
-	}
+	n.Eps = cmp.Or(n.Eps, 1e-5)
+	n.Momentum = cmp.Or(n.Momentum, 0.1)
 	return n
 }
 

@@ -1,6 +1,7 @@
 package objective
 
 import (
+	"cmp"
 	"math/rand/v2"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -17,11 +18,6 @@ type Passes struct {
 	Reduction  config.Reduction
 	BatchNorm  config.BatchNorm
 	TargetPass config.TargetPass
-}
-
-// PassesOf returns the passes of the settings.
-func PassesOf(g config.Generalization) Passes {
-	return Passes{Reduction: g.Reduction, BatchNorm: g.BatchNorm, TargetPass: g.TargetPass}
 }
 
 // Reduce returns the scalar loss of a batch from the losses of its images [n]: their mean, or the
@@ -237,10 +233,7 @@ func mixInter(s Step) mixture {
 // code (trainers/adg.py). Partners within a domain are a permutation of its rows in the batch,
 // so an image can be its own partner. The map of package ceg: (10).
 func (c CEG) Draws() Draw {
-	alpha := c.Alpha
-	if alpha == 0 {
-		alpha = 0.2
-	}
+	alpha := cmp.Or(c.Alpha, 0.2)
 	return Draw{
 		Stream: "mixup", With: Reliable,
 		Arrays: []Array{

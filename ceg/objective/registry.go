@@ -45,7 +45,7 @@ var builders = map[string]func(c config.Config) Objective{
 // head training, threshold and weight averaging. It panics if the objective is unknown.
 func New(c config.Config) Objective {
 	g := c.Generalization
-	passes := PassesOf(g)
+	passes := Passes{Reduction: g.Reduction, BatchNorm: g.BatchNorm, TargetPass: g.TargetPass}
 	var o Objective
 	switch build, ok := builder(g.Objective); {
 	case ok:

@@ -117,7 +117,7 @@ func openPredictor(o run.Options, calibrated func(dir string, m *model.Model) (*
 			p.fit = from.Fit()
 		}
 	} else {
-		p.batch = batchOf(p.fit.Size)
+		p.batch = min(max(1<<19/(p.fit.Size*p.fit.Size), 8), 128) // many small images, few large ones
 	}
 	c, err := calibrated(o.Dir, m)
 	if err != nil {
@@ -276,9 +276,6 @@ func CheckCalibration(o run.Options) error {
 
 // frontBatch is the batch size, on each processor, of the frozen network in front of a run's.
 const frontBatch = 8
-
-// batchOf returns the batch size for images of a size: many small ones, few large ones.
-func batchOf(size int) int { return min(max(1<<19/(size*size), 8), 128) }
 
 // Backend names the backend in one line.
 func (p *Predictor) Backend() string { return p.backend.Description }

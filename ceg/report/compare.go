@@ -54,7 +54,7 @@ func Compare(dirs []string, o CompareOptions) ([]*result.Table, error) {
 		return nil, err
 	}
 	tables := []*result.Table{runsTable(runs)}
-	if o.Measure != "" || o.Baseline != "" || measured(runs) && hasSeveral(runs) {
+	if o.Measure != "" || o.Baseline != "" || measured(runs) && len(methodsBy(runs, newNaming(runs).called)) < len(runs) {
 		summary, err := summaryTable(runs, o)
 		if err != nil {
 			return nil, err
@@ -154,11 +154,6 @@ func runsTable(runs []*RecordedRun) *result.Table {
 
 // average is the target of averages over targets.
 const average = "average"
-
-// hasSeveral reports whether a method has more than one run.
-func hasSeveral(runs []*RecordedRun) bool {
-	return len(methodsBy(runs, newNaming(runs).called)) < len(runs)
-}
 
 // find returns the names of the method that a person means: by its name or its short name, or by the one that
 // is typed if no other has it.

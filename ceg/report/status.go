@@ -31,8 +31,7 @@ func (f *Folder) StatusTable() (*result.Table, error) {
 	}
 	t := &result.Table{Title: fmt.Sprintf("%s: studies %s", f.Path, strings.Join(f.Plans, ", ")),
 		Columns: []result.Column{{Name: "data set"}, {Name: "preset"}, {Name: "method"}, {Name: "labels"}, {Name: "runs", Right: true}}}
-	states := result.States()
-	slices.Reverse(states)
+	states := []result.State{result.Complete, result.Failed, result.Finishing, result.Running, result.Interrupted, result.NotStarted}
 	for _, s := range states {
 		t.Columns = append(t.Columns, result.Column{Name: s.String(), Right: true})
 	}

@@ -35,14 +35,6 @@ var stateNames = []string{"not started", "interrupted", "running", "finishing", 
 // String returns the state in words.
 func (s State) String() string { return stateNames[s] }
 
-// States lists all states.
-func States() []State {
-	return []State{NotStarted, Interrupted, Running, Finishing, Failed, Complete}
-}
-
-// InHand reports whether a process is working on the run.
-func (s State) InHand() bool { return s == Running || s == Finishing }
-
 // RunState returns the state of a run in a study's folder. A run that another process finishes
 // meanwhile is never reported as failed or interrupted: done is checked again once the lock is
 // found free.

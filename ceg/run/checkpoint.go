@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -41,9 +42,7 @@ func (r *run) addEngine(before []result.Engine, now result.Engine) {
 	if n := len(before); n > 0 {
 		last := before[n-1]
 		last.FromEpoch = now.FromEpoch
-		if last.Revision == "" {
-			last.Revision = now.Revision
-		}
+		last.Revision = cmp.Or(last.Revision, now.Revision)
 		if last == now {
 			return
 		}

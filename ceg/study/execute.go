@@ -59,10 +59,6 @@ type Options struct {
 	Poll time.Duration
 }
 
-// inShard reports whether the run with the given number is in the shard: every Count-th run from
-// number Index on.
-func inShard(s shard.Shard, i int) bool { return s.Whole() || i%s.Count == s.Index }
-
 // Failure is a failed run with its error.
 type Failure struct {
 	Run Job
@@ -183,7 +179,7 @@ func newQueue(p *Plan, folder *result.Runs, o Options) (*queue, error) {
 		if seen[r.Dir] { // under another label
 			continue
 		}
-		if i := len(seen); inShard(o.Shard, i) {
+		if o.Shard.Whole() || len(seen)%o.Shard.Count == o.Shard.Index { // every Count-th run from number Index on
 			q.runs = append(q.runs, r)
 		}
 		seen[r.Dir] = true
@@ -253,7 +249,7 @@ func (q *queue) do(ctx context.Context, i int, backend string) {
 		q.settle(i, failed, err, nil)
 		return
 	}
-	if s, err := q.folder.State(r.Dir); err == nil && s.InHand() {
+	if s, err := q.folder.State(r.Dir); err == nil && (s == result.Running || s == result.Finishing) {
 		q.busy(i, fmt.Errorf("%s: %w", r.Dir, result.ErrLocked))
 		return
 	}

@@ -115,7 +115,8 @@ func (s Study) expand(b Block, path []any) ([]Job, error) {
 			if v.Method == "" {
 				spec.Variant = v.Name
 			}
-			if _, objective, _ := config.SplitMethod(spec.Method); needsStyle(objective) {
+			_, objective, _ := config.SplitMethod(spec.Method)
+			if o, _ := config.LookupObjective(objective); o.NeedsStyle {
 				spec.StyleWeights = cmp.Or(b.StyleWeights, config.NoWeights)
 			}
 			for _, spec.Target = range b.Targets {
@@ -145,12 +146,6 @@ func (s Study) expand(b Block, path []any) ([]Job, error) {
 		}
 	}
 	return runs, nil
-}
-
-// needsStyle reports whether an objective needs AdaIN's weights.
-func needsStyle(objective string) bool {
-	o, _ := config.LookupObjective(objective)
-	return o.NeedsStyle
 }
 
 // DirName returns the name of a run's folder: a short description and a hash of the settings.

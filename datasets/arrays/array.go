@@ -51,8 +51,6 @@ func (t Type) IsFloat() bool {
 // IsText reports whether the elements are what [Strings] reads.
 func (t Type) IsText() bool { return t == Bytes || t == Text || t == Lines }
 
-func (t Type) isInt() bool { return t == Int32 || t == Int64 }
-
 // Array is an array in an open [File], read on demand.
 type Array struct {
 	path, name string

@@ -159,7 +159,7 @@ func Ints(a *Array) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !a.dtype.isInt() {
+	if a.dtype != Int32 && a.dtype != Int64 {
 		return nil, a.Errorf("type %s, want int64 or int32", a.dtype)
 	}
 	r, err := a.open()

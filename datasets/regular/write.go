@@ -2,6 +2,7 @@ package regular
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -32,9 +33,7 @@ func CopyFile(from, to string) error {
 // and a hidden temporary one whose name contains ".tmp-".
 func WriteFile(path string, write func(w io.Writer) error) (err error) {
 	dir, name := filepath.Split(path)
-	if dir == "" {
-		dir = "."
-	}
+	dir = cmp.Or(dir, ".")
 	if err := FolderOf(path); err != nil {
 		return err
 	}

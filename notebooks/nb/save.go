@@ -1,6 +1,7 @@
 package nb
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -77,9 +78,7 @@ func Side(figures ...Fig) Fig {
 	return showFig(func(t plots.Theme) (*plots.Grid, error) {
 		part := t
 		part.Look = plots.Look{Legend: t.Legend, ErrorBars: t.ErrorBars}
-		if part.Legend == "" {
-			part.Legend = "below"
-		}
+		part.Legend = cmp.Or(part.Legend, "below")
 		if len(figures) > 1 {
 			part = part.WithWidth(t.PageWidth / vg.Length(len(figures)))
 		}

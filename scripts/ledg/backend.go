@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -99,12 +100,8 @@ func backendTable(list []engine.Listing) *result.Table {
 	}
 	for _, l := range list {
 		api, from := l.API, l.Plugin.Source
-		if api == "" {
-			api = "-"
-		}
-		if from == "" {
-			from = "this program"
-		}
+		api = cmp.Or(api, "-")
+		from = cmp.Or(from, "this program")
 		devices := "does not work: " + l.Unusable
 		if l.Unusable == "" {
 			devices = deviceNames(l.Devices)

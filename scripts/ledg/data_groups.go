@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"fmt"
@@ -135,9 +136,7 @@ func writeGroups(w io.Writer, d *datasets.Dataset, truth datasets.Truth, groups 
 	for _, members := range several(groups) {
 		name := ""
 		for _, i := range members {
-			if name == "" {
-				name = names[i]
-			}
+			name = cmp.Or(name, names[i])
 		}
 		for _, i := range members {
 			names[i] = name

@@ -131,9 +131,7 @@ func (f *importFlags) origin(flags *pflag.FlagSet, net string, size int) (datase
 		raw, _ := preprocess.Of(preprocess.Raw)
 		own, r = raw.At(cmp.Or(size, n.Size))
 	}
-	if size == 0 {
-		size = own
-	}
+	size = cmp.Or(size, own)
 	for _, x := range []struct {
 		name, text string
 		to         *[3]float64

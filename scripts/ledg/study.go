@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,9 +110,7 @@ is described in scripts/studies/README.md.`,
 			if err != nil {
 				return err
 			}
-			if o.Dir == "" {
-				o.Dir = filepath.Join("runs", plan.Name)
-			}
+			o.Dir = cmp.Or(o.Dir, filepath.Join("runs", plan.Name))
 			folder := report.NewFolder(o.Dir, plan.File())
 			if dryRun {
 				return printStatus(cmd, folder)

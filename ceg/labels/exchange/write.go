@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"archive/zip"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -154,10 +155,7 @@ func copyImage(ctx context.Context, v Item, o Options, dir, name string) error {
 func writeFolder(ctx context.Context, dir string, items []Item, o Options) error {
 	used := newUsed()
 	for _, v := range items {
-		class := v.Class
-		if class == "" {
-			class = datasets.Unlabelled
-		}
+		class := cmp.Or(v.Class, datasets.Unlabelled)
 		sum, err := o.digest(v)
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -195,10 +196,7 @@ func (s *Server) one(by *annotator, a action) (any, error) {
 
 // movedReply returns the reply to a refused action, with the image's current state.
 func (s *Server) movedReply(by *annotator, client string, now labels.Image) conflict {
-	what := statusText(now)
-	if what == "" {
-		what = "taken back"
-	}
+	what := cmp.Or(statusText(now), "taken back")
 	return conflict{actReply{s.view(by, client), fmt.Sprintf("Not saved: that image was labelled in another window meanwhile (%s).", text(what))}}
 }
 

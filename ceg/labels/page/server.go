@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"crypto/rand"
 	"embed"
 	"encoding/json"
@@ -108,9 +109,7 @@ func New(o Options) (*Server, error) {
 	if o.Running.Token == "" {
 		o.Running.Token = rand.Text()
 	}
-	if o.Tool == "" {
-		o.Tool = "ledg label"
-	}
+	o.Tool = cmp.Or(o.Tool, "ledg label")
 	switch {
 	case o.Data == nil || o.Ledger == nil:
 		return nil, errors.New("page: there are no images or there is no ledger")

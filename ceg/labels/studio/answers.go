@@ -1,6 +1,7 @@
 package studio
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -55,9 +56,7 @@ func (c *control) event(raw json.RawMessage, id, project string, classes []strin
 
 // say appends an annotation's label, unless the ledger has it or a newer one.
 func say(l *labels.Ledger, e labels.Event) (changed bool, err error) {
-	if e.By == "" {
-		e.By = "label-studio"
-	}
+	e.By = cmp.Or(e.By, "label-studio")
 	_, err = l.Update(func(s *labels.State) ([]labels.Event, error) {
 		var undo []labels.Event
 		newest := labels.Event{}

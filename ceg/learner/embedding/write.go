@@ -201,7 +201,7 @@ func (s *stream) start() {
 	for range workers {
 		go func() {
 			defer func() { ended <- struct{}{} }()
-			w := newWorker(s)
+			w := &worker{s: s, run: s.x.Worker(), fit: s.o.Origin.Fit(), clean: rgb.New(s.o.Size, s.o.Size)}
 			for t := range jobs {
 				t.err = w.compute(t)
 				close(t.ready)
@@ -339,10 +339,6 @@ type worker struct {
 	clean  *rgb.Image
 	pixels []byte
 	made   []int // the images of a task that are computed
-}
-
-func newWorker(s *stream) *worker {
-	return &worker{s: s, run: s.x.Worker(), fit: s.o.Origin.Fit(), clean: rgb.New(s.o.Size, s.o.Size)}
 }
 
 // compute computes the rows of a task, but for those that are known.

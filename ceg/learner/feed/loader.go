@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"slices"
@@ -41,9 +42,7 @@ func New(source Source, cfg Config) (*Loader, error) {
 	if cfg.Workers == 0 {
 		cfg.Workers = runtime.GOMAXPROCS(0)
 	}
-	if cfg.Batches == 0 {
-		cfg.Batches = 3
-	}
+	cfg.Batches = cmp.Or(cfg.Batches, 3)
 	cfg.Domains = slices.Clone(cfg.Domains)
 	if len(cfg.Domains) == 0 || min(cfg.Batch, cfg.Workers, cfg.Batches) < 1 {
 		return nil, fmt.Errorf("feed: %d domains, Batch %d, Workers %d, Batches %d: want at least 1 of each", len(cfg.Domains), cfg.Batch, cfg.Workers, cfg.Batches)

@@ -101,9 +101,6 @@ func (t *Trainer) Load(w *pretrained.Source) (notes []string, err error) {
 	return notes, nil
 }
 
-// Mixes reports whether the objective trains on the reliable set.
-func (t *Trainer) Mixes() bool { return t.Objective.Uses(objective.Reliable) }
-
 // stage is the part of training that an epoch belongs to; reliable tells whether there is a
 // reliable set.
 func (t *Trainer) stage(epoch int, reliable bool) learner.Stage {
@@ -121,7 +118,7 @@ func (t *Trainer) Compile(from int) (time.Duration, error) {
 		return t.Learner.Compile(examples.EvalBatch)
 	}
 	for epoch := from; epoch < t.c.Schedule.Epochs; epoch++ {
-		if stage := t.stage(epoch, epoch > 0 && t.Mixes()); !slices.Contains(list, stage) {
+		if stage := t.stage(epoch, epoch > 0 && t.Objective.Uses(objective.Reliable)); !slices.Contains(list, stage) {
 			list = append(list, stage)
 		}
 	}

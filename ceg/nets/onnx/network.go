@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -95,12 +96,8 @@ func (n Network) Write(w io.Writer) error {
 }
 
 func (n Network) build() (_ *onnxpb.Model, err error) {
-	if n.Input == "" {
-		n.Input = Float32
-	}
-	if n.Temperature == 0 {
-		n.Temperature = 1
-	}
+	n.Input = cmp.Or(n.Input, Float32)
+	n.Temperature = cmp.Or(n.Temperature, 1)
 	switch {
 	case n.Input != Float32 && n.Input != Uint8:
 		return nil, fmt.Errorf("input %q, want %q or %q", n.Input, Float32, Uint8)

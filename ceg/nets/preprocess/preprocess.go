@@ -3,6 +3,7 @@
 package preprocess
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -62,9 +63,7 @@ func Of(name string) (p Preset, ok bool) {
 
 // At returns the preset for images of another side; 0 means its own.
 func (p Preset) At(size int) (int, datasets.Reading) {
-	if size == 0 {
-		size = p.Size
-	}
+	size = cmp.Or(size, p.Size)
 	r := p.Reading
 	r.Short = int(math.Round(float64(r.Short*size) / float64(p.Size)))
 	return size, r

@@ -1,6 +1,7 @@
 package poolfile
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -130,10 +131,7 @@ func Probe(ctx context.Context, path string, o ProbeOptions, r *rand.Rand) (*Pro
 	if err != nil {
 		return nil, err
 	}
-	classes := o.Classes
-	if classes == 0 {
-		classes = text.Rows
-	}
+	classes := cmp.Or(o.Classes, text.Rows)
 	if classes == 0 {
 		for _, h := range labels {
 			classes = max(classes, h+1)
