@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"compress/zlib"
 	"encoding/base64"
+	"encoding/binary"
 	"io"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,10 +38,10 @@ func inflated(t *testing.T, pdf []byte) string {
 // figure would have, and returns their number.
 func checkEmbedded(t *testing.T, svg string) int {
 	t.Helper()
-	list := regexp.MustCompile(`font-weight:(\w+);src:url\(data:font/ttf;base64,([^)]*)\)`).FindAllStringSubmatch(svg, -1)
+	list := regexp.MustCompile(`font-weight:(\w+);src:url\(data:font/woff;base64,([^)]*)\)`).FindAllStringSubmatch(svg, -1)
 	for _, m := range list {
 		data := fatal.Get(base64.StdEncoding.DecodeString(m[2]))(t)
-		font := fatal.Get(sfnt.Parse(data))(t)
+		font := fatal.Get(sfnt.Parse(unpacked(t, data)))(t)
 		used := ""
 		for _, text := range regexp.MustCompile(`font-weight:`+m[1]+`;[^>]*>([^<]*)</text>`).FindAllStringSubmatch(svg, -1) {
 			used += text[1]
@@ -54,6 +56,31 @@ func checkEmbedded(t *testing.T, svg string) int {
 		}
 	}
 	return len(list)
+}
+
+// unpacked returns the TrueType font of a web font, with its tables in the same order.
+func unpacked(t *testing.T, woff []byte) []byte {
+	t.Helper()
+	order := binary.BigEndian
+	n := order.Uint16(woff[12:])
+	if string(woff[:4]) != "wOFF" || int(order.Uint32(woff[8:])) != len(woff) {
+		t.Fatalf("header %x of %d bytes", woff[:44], len(woff))
+	}
+	ttf := append(order.AppendUint16(slices.Clone(woff[4:8]), n), make([]byte, 6+16*int(n))...)
+	for i := range int(n) {
+		e := woff[44+20*i:] // tag, offset, length, length when unpacked, checksum
+		table := woff[order.Uint32(e[4:]):][:order.Uint32(e[8:])]
+		if order.Uint32(e[8:]) < order.Uint32(e[12:]) {
+			table = fatal.Get(io.ReadAll(fatal.Get(zlib.NewReader(bytes.NewReader(table)))(t)))(t)
+		}
+		entry := order.AppendUint32(order.AppendUint32(slices.Concat(e[:4], e[16:20]), uint32(len(ttf))), order.Uint32(e[12:]))
+		copy(ttf[12+16*i:], entry)
+		ttf = append(append(ttf, table...), make([]byte, -len(table)&3)...)
+	}
+	if int(order.Uint32(woff[16:])) != len(ttf) {
+		t.Errorf("a font of %d bytes, want %d", len(ttf), order.Uint32(woff[16:]))
+	}
+	return ttf
 }
 
 func TestTextAsText(t *testing.T) {

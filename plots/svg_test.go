@@ -1,15 +1,10 @@
 package plots
 
 import (
-	"bytes"
-	"compress/zlib"
-	"encoding/binary"
-	"io"
 	"slices"
 	"strings"
 	"testing"
 
-	"codeberg.org/go-fonts/liberation/liberationsansregular"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/recorder"
 
@@ -74,25 +69,6 @@ func TestShorterPaths(t *testing.T) {
 	} {
 		if got := string(shorter([]byte(`<path d="` + path + `" />`))); got != `<path d="`+want+`" />` {
 			t.Errorf("%s: %s, want %s", path, got, want)
-		}
-	}
-}
-
-// A web font has the tables of the font that it is made of.
-func TestWOFF(t *testing.T) {
-	ttf, order := liberationsansregular.TTF, binary.BigEndian
-	packed := woff(ttf)
-	if n := order.Uint32(packed[8:]); string(packed[:4]) != "wOFF" || int(n) != len(packed) || order.Uint16(packed[12:]) != order.Uint16(ttf[4:]) {
-		t.Fatalf("header %x of %d bytes", packed[:44], len(packed))
-	}
-	for i := range int(order.Uint16(ttf[4:])) {
-		e, old := packed[44+20*i:], ttf[12+16*i:]
-		table := packed[order.Uint32(e[4:]):][:order.Uint32(e[8:])]
-		if order.Uint32(e[8:]) < order.Uint32(e[12:]) {
-			table = fatal.Get(io.ReadAll(fatal.Get(zlib.NewReader(bytes.NewReader(table)))(t)))(t)
-		}
-		if !bytes.Equal(e[:4], old[:4]) || !bytes.Equal(table, ttf[order.Uint32(old[8:]):][:order.Uint32(old[12:])]) {
-			t.Errorf("table %s differs", old[:4])
 		}
 	}
 }
