@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/ledg-go/ledg/ceg/active/cluster"
 	linear "github.com/ledg-go/ledg/ceg/active/head"
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 )
@@ -50,7 +49,7 @@ func (s DropQuery) Query(c *Candidates, n int, r *rand.Rand) ([]Pick, error) {
 	if len(rows) < n {
 		return withOthers(rows, ties, n, r), nil
 	}
-	picks := representatives(unitPoints(cluster.SelectRows(c.Features, rows)), ties.of(rows), n, r)
+	picks := representatives(unitRows(c.Features, rows), ties.of(rows), n, r)
 	for k := range picks {
 		picks[k].Index = rows[picks[k].Index]
 	}

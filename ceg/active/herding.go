@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/ledg-go/ledg/ceg/active/cluster"
 	"github.com/ledg-go/ledg/ceg/internal/dot"
 	"github.com/ledg-go/ledg/datasets/registers"
 )
@@ -40,7 +39,7 @@ func (s MaxHerding) Query(c *Candidates, n int, _ *rand.Rand) ([]Pick, error) {
 	}
 	ties := Ties{s.TieSeed, c.IDs}
 	return ties.subsample(maxHerded, n, func(rows []int, own Ties, n int) []Pick {
-		return herd(unitPoints(cluster.SelectRows(c.Features, rows)), unitPoints(c.LabelledFeatures), nil, 1, own, n)
+		return herd(unitRows(c.Features, rows), unitPoints(c.LabelledFeatures), nil, 1, own, n)
 	}), nil
 }
 

@@ -38,23 +38,42 @@ func unitPoints(list ...Matrix) points {
 	all.Data = make([]float32, all.Rows*all.Cols)
 	at := all.Data
 	for _, m := range list {
-		dst := at[:m.Rows*m.Cols]
-		at = at[len(dst):]
-		_ = dot.Each(m.Rows, chunkRows, func(first, last int) error {
-			for i := first; i < last; i++ {
-				length := math.Sqrt(dot.Square(rowOf(m, i)))
-				if length == 0 {
-					continue
-				}
-				row := dst[i*m.Cols : (i+1)*m.Cols]
-				for j, v := range rowOf(m, i) {
-					row[j] = float32(float64(v) / length)
-				}
-			}
-			return nil
-		})
+		unit(at, m, nil)
+		at = at[m.Rows*m.Cols:]
 	}
 	return asPoints(all)
+}
+
+// unitRows is unitPoints for some rows of a matrix, without another copy of them.
+func unitRows(m Matrix, rows []int) points {
+	out := Matrix{Rows: len(rows), Cols: m.Cols, Stride: m.Cols, Data: make([]float32, len(rows)*m.Cols)}
+	unit(out.Data, m, rows)
+	return asPoints(out)
+}
+
+// unit writes the rows of m, or some, each divided by its length, where dst has zeros.
+func unit(dst []float32, m Matrix, rows []int) {
+	n := m.Rows
+	if rows != nil {
+		n = len(rows)
+	}
+	_ = dot.Each(n, chunkRows, func(first, last int) error {
+		for k := first; k < last; k++ {
+			i := k
+			if rows != nil {
+				i = rows[k]
+			}
+			length := math.Sqrt(dot.Square(rowOf(m, i)))
+			if length == 0 {
+				continue
+			}
+			row := dst[k*m.Cols : (k+1)*m.Cols]
+			for j, v := range rowOf(m, i) {
+				row[j] = float32(float64(v) / length)
+			}
+		}
+		return nil
+	})
 }
 
 func (p points) rows(index []int) points {

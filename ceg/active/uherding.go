@@ -5,8 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-
-	"github.com/ledg-go/ledg/ceg/active/cluster"
 )
 
 // UHerding is [MaxHerding] weighted by uncertainty (Bae et al. 2025, "Uncertainty Herding"): the
@@ -68,7 +66,7 @@ func (s UHerding) Query(c *Candidates, n int, _ *rand.Rand) ([]Pick, error) {
 				u[k] = tempered(class.row(z, i), temperature)
 			}
 		}
-		return herd(unitPoints(cluster.SelectRows(c.Features, rows)), labelled, u, sigma, own, n)
+		return herd(unitRows(c.Features, rows), labelled, u, sigma, own, n)
 	}), nil
 }
 
