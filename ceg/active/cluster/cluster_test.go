@@ -184,6 +184,10 @@ func TestQuotaRandom(t *testing.T) {
 		if slices.Equal(a.Index, b.Index) {
 			t.Error("two seeds chose the same")
 		}
+		none := must[Reliable](t)(c.QuotaRandom(Matrix{Cols: goldenDim, Stride: goldenDim}, nil, 40, seed.New(1, "reliable")))
+		if len(none.Index) > 0 {
+			t.Errorf("an empty pool has reliable samples %v", none.Index)
+		}
 	}
 }
 

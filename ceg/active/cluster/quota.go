@@ -64,22 +64,23 @@ func (c *Centroids) takeNearest(features Matrix, rows []int, per int, matches []
 	}
 	for first := 0; first < c.Live(); first += group {
 		block := c.slice(first, min(first+group, c.Live()))
-		var cosines []float32 // [live, n]
-		if per > 0 {
-			cosines = make([]float32, block.Live()*n)
+		ranked := block.Live()
+		if per == 0 {
+			ranked = 0
 		}
+		cosines := make([]float32, ranked*n) // [ranked, n]
 		err := eachSample(block, features, rows, func(s *sample[float32]) {
 			if live, d := s.nearest(); first == 0 || d < matches[s.index].Distance {
 				matches[s.index] = block.match(live, d)
 			}
-			for j := range len(cosines) / n {
+			for j := range ranked {
 				cosines[j*n+s.index] = s.cosine(j)
 			}
 		})
 		if err != nil {
 			return nil, err
 		}
-		for j := range len(cosines) / n {
+		for j := range ranked {
 			block.take(taken, j, per, cosines[j*n:(j+1)*n], func(i int) []float32 {
 				if rows != nil {
 					i = rows[i]
