@@ -82,3 +82,19 @@ func TestNewSiteTable(t *testing.T) {
 		}
 	}
 }
+
+// The page on photographs has the primary comparison of the other files of features as their records have it.
+func TestPhotographsRepeats(t *testing.T) {
+	page := resultsFile(t, "photographs.md")
+	for dir, row := range map[string]string{"lite2": "Lite2", "capped-lite0": "Lite0, capped", "capped-lite2": "Lite2, capped"} {
+		out, _ := works(t, "", "table", "targets", "--dir", filepath.Join(resultsDir, "natural-shares", dir), "--baseline", "logistic MaxHerding",
+			"--method", "logistic MaxHerding", "--method", "fixmatch recipe, preset ledg", "--format", "csv")
+		row = "| " + row + " |"
+		for _, mean := range regexp.MustCompile(`"([+-][^"]*), n = 6\)`).FindAllStringSubmatch(out, -1) {
+			row += " " + mean[1] + ") |"
+		}
+		if strings.Count(row, "|") != 6 || !strings.Contains(page, row+"\n") {
+			t.Errorf("%s: the page does not have\n%s", dir, row)
+		}
+	}
+}

@@ -19,11 +19,11 @@ type table struct {
 // the first and has its value.
 type joined uint64
 
-// pending marks a code alone, of which the value is the size of the one that does not fit into fastBits, or 0
-// for a code longer than fastBits.
+// pending marks a code whose value does not fit into fastBits beside it; the entry has the size of that value.
+// Size 0 is for a code longer than fastBits.
 const pending joined = 1 << 6
 
-// endOfBlock is so many coefficients that they lead behind any block.
+// endOfBlock is a step that leads behind any block.
 const endOfBlock = 128
 
 func join(value int32, steps, bits int) joined {

@@ -31,7 +31,8 @@ var transforms = [3]transform{
 		{c1175 - c0899, c1175 - c1961}, {c1175, c0298 - c0899 + c1175 - c1961}}),
 }
 
-// newTransform has results of so many more fractional bits than that to 8 samples.
+// newTransform returns a transform whose results have more fractional bits, by more, than those of the
+// transform to 8 samples.
 func newTransform(more int, factors [14][2]int16) (t transform) {
 	for lane := range 8 {
 		for i, f := range factors {
@@ -45,7 +46,7 @@ func newTransform(more int, factors [14][2]int16) (t transform) {
 	return t
 }
 
-// most is the largest sum of magnitudes of half a column of which no sum overflows.
+// most is the largest sum of magnitudes of half a column with which no later sum overflows.
 const most = 2200
 
 // vectors writes the inverse DCT of a block, as scalars does, unless sums might overflow, as they do in
